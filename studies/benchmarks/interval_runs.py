@@ -303,10 +303,10 @@ def simulate(cell: Cell, runs: int, *, level: float = 0.95, seed: int = 0) -> di
     if cell.method == "test_inversion":
         quantile, tests = float(chi2.ppf(level, 1)), [ScoreTest(stack[run]) for run in range(runs)]
         kept = [
-            [test.least(place, truth[place]) <= quantile for place in range(truth.size)] for test in tests
+            [test.profile(place, truth[place]) <= quantile for place in range(truth.size)] for test in tests
         ]
         return found | {"coverage": np.mean(kept, axis=0).round(5).tolist()}
-    issued = ~stack.unreliable
+    issued = ~stack.strength.too_low_for_intervals
     if not issued.any():
         return found | {"issued": 0, "coverage": [], "width": []}
     those = stack[issued]

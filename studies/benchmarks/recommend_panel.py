@@ -35,7 +35,7 @@ from holdfast.learn import (
     PrivateLinearRegression,
     PrivateLogisticRegression,
 )
-from holdfast.learn._estimators.recommend import PANEL_FILE, PanelTry, _features
+from holdfast.learn._estimators.recommend import PANEL_FILE, PanelTry, _feature_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,7 +119,7 @@ def tried(name: str) -> list[dict[str, Any]]:
                 "task": "number" if numbers else "classes",
                 "measure": table.metric,
                 "rows": table.train,
-                "features": _features(table.schema, table.target),
+                "features": _feature_count(table.schema, table.target),
                 "epsilon": epsilon,
                 "floor": ground,
                 "exact": exact,

@@ -146,7 +146,7 @@ def test_pairs_are_drawn_from_another_stream_than_the_coins() -> None:
     coins = np.arange(50) % 3 == 0
     X, _ = slots.data(coins)
     assert np.array_equal(X[coins], slots.pool.features[coins])
-    assert slots.records.take(slots.present(coins)).count == 50
+    assert slots.records.take(slots.inclusion(coins)).count == 50
     assert slots.values(np.arange(100.0)).tolist() == [-50.0] * 50
 
 

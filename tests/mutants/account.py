@@ -81,7 +81,7 @@ FAULTS: tuple[Fault, ...] = (
         name="renyi account: one order of several is kept",
         target="privacy:RenyiCurrency.of",
         old="cls(bare_limit.orders)",
-        new="cls(listed.orders[len(listed.orders) // 2 :][:1])",
+        new="cls(bare_limit.orders[len(bare_limit.orders) // 2 :][:1])",
         tests=("tests/review/test_privacy_findings.py",),
     ),
     Fault(
@@ -199,7 +199,7 @@ FAULTS: tuple[Fault, ...] = (
         name="job: two jobs split off shares of one name",
         target="privacy:ResumableAccount.of",
         old="not_repeated, mark, {}",
-        new="waiting, '', {}",
+        new="not_repeated, '', {}",
         tests=(
             "tests/privacy/account/test_shares.py::test_jobs_of_two_keys_never_share_a_name_and_a_job_that_runs_again_has_its_own",
         ),

@@ -43,7 +43,7 @@ FAULTS: tuple[Fault, ...] = (
         name="shadow release: trained on what it is judged by",
         target="attack:shadow_release",
         old="_learned_scores(views[: trials // 2]",
-        new="_learned(views",
+        new="_learned_scores(views",
         tests=("tests/attack/rows/test_shadow_release.py::test_an_independent_draw_shows_nothing",),
     ),
     Fault(
@@ -109,8 +109,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="attack: a pipeline that did not pay has the promise of its model",
         target="attack:_model_and_guarantee",
-        old='release = getattr(model, "release_", None)',
-        new='release = getattr(getattr(model, "steps", [(0, model)])[-1][1], "release_", None)',
+        old="release = release_of(model)",
+        new="release = release_of(model[-1] if is_pipeline(model) else model)",
         tests=(
             "tests/attack/models/test_forms.py::test_a_pipeline_brings_its_promise_its_columns_and_its_schema",
         ),

@@ -56,8 +56,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="attribute: the surest chosen by being right",
         target="attack/outcome:_precision",
-        old='np.argsort(-sure, kind="stable")[:k]',
-        new='np.argsort(-(sure + right), kind="stable")[:k]',
+        old='np.argsort(-sureness, kind="stable")[:k]',
+        new='np.argsort(-(sureness + right), kind="stable")[:k]',
         tests=(f"{_OUTCOME}::test_members_among_the_surest_are_told_by_the_coins",),
     ),
     Fault(
@@ -99,9 +99,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="attribute: a number that is missing counts as the middle one",
-        target="attack/people:_column_cells",
-        old="np.where(lacking, edges.size + 1, cells)",
-        new="found",
+        target="attack/secret:_column_cells",
+        old="np.where(missing, edges.size + 1, cells)",
+        new="cells",
         tests=(f"{_RISK}::test_a_number_that_is_missing_is_a_value_of_its_own",),
     ),
     Fault(

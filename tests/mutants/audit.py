@@ -150,7 +150,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="audit: rows around canaries do not disturb them (A1)",
-        target="audit:strays",
+        target="audit:stray_ratio",
         old="float(np.std(values - effect * np.asarray(coins))) / effect",
         new="0.0",
         tests=("tests/audit/test_power.py::test_an_audit_that_no_noise_would_pass_says_that_it_cannot_fail",),

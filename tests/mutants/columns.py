@@ -20,7 +20,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="written otherwise: a table's rows are asked about where a matrix was fitted",
         target="learn:PrivateLinearEstimator._scores",
-        old="input_matrix(self, X) if self._of_a_matrix else X",
+        old="input_matrix(self, X) if self._fitted_on_matrix else X",
         new="X",
         tests=("tests/learn/estimators/test_web_rows.py::test_what_is_no_number_is_refused_as_in_the_fit",),
     ),

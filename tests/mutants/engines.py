@@ -121,7 +121,7 @@ FAULTS: tuple[Fault, ...] = (
         name="spark: parts that lost rows are used",
         target="data:_results_in_order",
         old='all(row["intact"] for row in answers)',
-        new="bool(made)",
+        new="bool(results)",
         tests=("tests/data/engines/spark/test_table.py::TestLostRows::test_a_loss_that_a_repetition_hides",),
     ),
     Fault(

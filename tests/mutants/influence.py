@@ -8,8 +8,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="influence: on ties the first value, not the likeliest",
         target="attack:best_guess",
-        old="np.where(left, prior, -1.0)",
-        new="np.where(left, 1.0, -1.0)",
+        old="np.where(possible, prior, -1.0)",
+        new="np.where(possible, 1.0, -1.0)",
         tests=(
             "tests/attack/influence/test_finite_domain.py::test_where_the_output_says_nothing_the_mode_is_guessed",
         ),
@@ -32,7 +32,7 @@ FAULTS: tuple[Fault, ...] = (
         name="two worlds: the simulated adversary is compared with itself",
         target="attack:advantage_of",
         old="values == goal for name, values in guesses.items()",
-        new='made["adversary"] == goal for name, values in made.items()',
+        new='guesses["adversary"] == goal for name, values in guesses.items()',
         tests=("tests/attack/influence/test_two_worlds.py::test_example_5_1_the_dose_tells_the_gene",),
     ),
     Fault(
@@ -45,13 +45,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="invertibility: the baseline sees nothing of the other columns",
         target="attack:conditional_prior",
-        old="0.999 * probabilities + 0.001 * marginal",
+        old="(1.0 - MARGINAL_SHARE) * probabilities + MARGINAL_SHARE * marginal",
         new="marginal",
         tests=("tests/attack/influence/test_baseline.py::test_without_the_model_other_columns_are_used",),
     ),
     Fault(
         name="invertibility: decisions show the scores",
-        target="attack:released_lines",
+        target="attack:shown_answers",
         old='if form == "scores":',
         new='if form in ("scores", "decision"):',
         tests=(
@@ -62,7 +62,7 @@ FAULTS: tuple[Fault, ...] = (
         name="publishing: a dropped column is still read",
         target="attack:_averaged_model",
         old="weights = shares[inside] / shares[inside].sum()",
-        new="return np.asarray(target.outputs(features))",
+        new="return np.asarray(target.outputs(features)); weights = shares",
         tests=("tests/attack/influence/test_invertibility.py::test_what_is_published_and_what_it_costs",),
     ),
     Fault(
@@ -74,7 +74,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="influence: cells of numbers are tried in their middle only",
-        target="attack:closest_outputs",
+        target="attack:closest_answers",
         old="nearer = new_distance < distance",
         new="nearer = new_distance < -1.0",
         tests=(

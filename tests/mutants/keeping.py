@@ -39,7 +39,7 @@ FAULTS: tuple[Fault, ...] = (
         name="ledger: twice the limit",
         target="ledger:LedgerJournal.charge",
         old='("", self._limit)',
-        new='("", self._limit.times_factor(Fraction(2)))',
+        new='("", self._limit.times_factor(2))',
         tests=("tests/ledger/test_ledger.py::test_ten_tenths_fit_and_the_eleventh_does_not",),
     ),
     Fault(

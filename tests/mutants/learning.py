@@ -395,7 +395,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="estimators: what fit read is not said",
-        target="learn:PrivateLinearEstimator._spend",
+        target="learn:PrivateLinearEstimator._fit_with_account",
         old="*prepared.assumptions, *fit.assumptions",
         new="*fit.assumptions",
         tests=(
@@ -886,8 +886,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="recommend: tables of any size are alike",
         target="learn:PanelTry.distance",
-        old="max(abs(math.log(signal)), abs(math.log(per_number)))",
-        new="abs(math.log(per_number))",
+        old="max(abs(math.log(signal_ratio)), abs(math.log(ratio_per_feature)))",
+        new="abs(math.log(ratio_per_feature))",
         tests=("tests/learn/estimators/test_recommend.py::test_few_records_at_a_small_budget_stay_linear",),
     ),
     Fault(

@@ -7,8 +7,10 @@ So neither a move within the room nor a formatter touches a fault.
 from __future__ import annotations
 
 import ast
+import builtins
 import os
 import re
+import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -50,9 +52,40 @@ def plant(fault: Fault, sources: Path) -> Planted:
         after = before[: found.start] + segment + before[found.end :]
         if found.file.suffix == ".py":
             compile(after, str(found.file), "exec", dont_inherit=True)
+            _require_known_names(fault, after, str(found.file))
     except (CannotPlant, SyntaxError) as problem:
         raise CannotPlant(f"{fault.target} ({found.file}): {problem}") from problem
     return Planted(found.file, before, after)
+
+
+def _require_known_names(fault: Fault, source: str, file: str) -> None:
+    """Refuse a fault whose new text uses a name that its file does not have: any test would notice a `NameError`."""
+    words = set(re.findall(r"[A-Za-z_]\w*", fault.new)) - set(re.findall(r"[A-Za-z_]\w*", fault.old))
+    if unknown := sorted(words & unbound_names(source, file)):
+        raise CannotPlant(f"its new text uses {', '.join(unknown)}, which the file does not define")
+
+
+def unbound_names(source: str, file: str) -> set[str]:
+    """The names that a source reads as globals and that neither it nor Python defines.
+
+    >>> sorted(unbound_names("import re\ndef f(x):\n    return re, x, y, len(x)", "f.py"))
+    ['y']
+    """
+    module = symtable.symtable(source, file, "exec")
+    bound = {
+        symbol.get_name() for symbol in module.get_symbols() if symbol.is_assigned() or symbol.is_imported()
+    }
+    bound |= {symbol.get_name() for symbol in module.get_symbols() if symbol.is_namespace()}
+    tables, read = [module], set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        read |= {
+            symbol.get_name()
+            for symbol in table.get_symbols()
+            if symbol.is_referenced() and (symbol.is_global() or table is module)
+        }
+    return read - bound - set(dir(builtins)) - {"__file__", "__name__"}
 
 
 def find(target: str, sources: Path) -> Definition:

@@ -337,7 +337,7 @@ FAULTS: tuple[Fault, ...] = (
         name="composition: under replace every release points the same way",
         target="privacy:Guarantee.compose",
         old="own_curve.either_way(), other_curve.either_way()",
-        new="ours, theirs",
+        new="own_curve, other_curve",
         tests=("tests/privacy/curves/test_pairs.py::test_guarantees_under_replace_are_composed_either_way",),
     ),
     Fault(

@@ -223,8 +223,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="shared fits: errors beyond the declared range",
         target="learn:row_scores",
-        old="np.clip((predicted - wanted) / (coding.high - coding.low), -1.0, 1.0)",
-        new="(predicted - wanted) / (coding.high - coding.low)",
+        old="np.clip((predictions - clipped_targets) / (coding.high - coding.low), -1.0, 1.0)",
+        new="(predictions - clipped_targets) / (coding.high - coding.low)",
         tests=(f"{FITS}::test_what_a_row_adds_to_a_score_lies_between_0_and_1",),
     ),
     Fault(

@@ -219,7 +219,7 @@ FAULTS: tuple[Fault, ...] = (
         name="certificate: rows that were dropped are not spoken of",
         target="synth:certify",
         old="data.unit.kept_rows_text() + declared_count_clause(data)",
-        new="declared(data)",
+        new="declared_count_clause(data)",
         tests=("tests/review/test_synth_findings.py",),
     ),
     Fault(

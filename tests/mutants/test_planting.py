@@ -219,6 +219,12 @@ class TestPlant:
         with pytest.raises(CannotPlant, match=r"privacy:Gaussian\.sample .*syntax"):
             plant(fault("privacy:Gaussian.sample", "return noisy", "return return"), sources)
 
+    def test_what_only_breaks_a_name_is_refused(self, sources: Path) -> None:
+        with pytest.raises(
+            CannotPlant, match=r"privacy:Gaussian\.sample .*uses noisier, which the file does not"
+        ):
+            plant(fault("privacy:Gaussian.sample", "return noisy", "return noisier"), sources)
+
     def test_a_move_within_the_room_does_not_matter(self, sources: Path, tmp_path: Path) -> None:
         change = fault("privacy:outer.inner", "7", "8")
         there = plant(change, sources)

@@ -23,9 +23,10 @@ from holdfast.attack._attributes.attribute_case import AttributeCase, RowsSeen, 
 from holdfast.attack._attributes.attribute_result import AttributeResult
 from holdfast.attack._attributes.discriminant import learner_of
 from holdfast.attack._attributes.outcome import GroupRisk, RightGuesses, group_risks
-from holdfast.attack._attributes.people import People, Secret
+from holdfast.attack._attributes.people import People
 from holdfast.attack._attributes.players import Players, players_by_coins, players_of_tables
 from holdfast.attack._attributes.release_seen import response_of
+from holdfast.attack._attributes.secret import Secret
 from holdfast.attack._catalogue import find_attacks, notes_about
 from holdfast.attack._proof import comparable_curve
 from holdfast.attack._report import AttackReport

@@ -155,9 +155,9 @@ def as_array(values: Any) -> Any:
 def set_aside(
     is_member: NDArray[np.bool_], seed: Seed | None, *, otherwise: str
 ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-    """Which records are scored, and a random half of the non-members to serve as reference.
+    """A mask of the records that are scored, and the row numbers of a random half of the non-members, the reference.
 
-    `otherwise` is the parameter that an error names, by which nobody need be set aside.
+    `otherwise` is the parameter that an error names: where it is given, nobody need be set aside.
 
     >>> scored, aside = set_aside(np.array([True, True, False, False, False, False]), 0, otherwise="reference=")
     >>> int(scored.sum()), aside.size

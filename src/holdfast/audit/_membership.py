@@ -23,7 +23,7 @@ from holdfast.attack._attack import Attack, playable
 from holdfast.attack._catalogue import find_attacks, notes_about
 from holdfast.attack._membership_result import MembershipResult
 from holdfast.attack._models.model_case import ModelCase
-from holdfast.attack._models.shadow import Fit, References, fitting, reference_models
+from holdfast.attack._models.shadow import Fit, References, fit_function, reference_models
 from holdfast.attack._models.target import Target
 from holdfast.attack._proof import Proof, Verdict
 from holdfast.attack._records import Records
@@ -166,7 +166,7 @@ def membership_game(
             "play it with one row per unit and give claim=claim.curve and the adjacency"
         )
     slots = Slots.of(pool, alternatives=design.alternatives, base=design.base, adjacency=relation, seed=seed)
-    chosen, source, fit = find_attacks(design.attacks, "model"), Source(seed), fitting(train)
+    chosen, source, fit = find_attacks(design.attacks, "model"), Source(seed), fit_function(train)
     population = None if design.reference is None else Records.of(design.reference, "reference")
     references, started = None, time.perf_counter()
     if design.models and any("references" in attack.knows for attack in chosen):
@@ -174,7 +174,7 @@ def membership_game(
             train,
             slots.records,
             models=design.models,
-            classes=_tuple(design.classes),
+            classes=_class_names(design.classes),
             random_state=seed,
             draw=slots.draw,
             base=slots.base,
@@ -185,36 +185,38 @@ def membership_game(
         plays.append(_play(fit, slots, source, chosen, references, population, design.classes))
         progress(place + 1, design.runs)
     skipped = plays[0].skipped
-    flipped = np.concatenate([play.coins for play in plays])
-    joined = {name: np.concatenate([play.values[name] for play in plays]) for name in plays[0].values}
+    coins = np.concatenate([play.coins for play in plays])
+    scores_by_attack = {
+        name: np.concatenate([play.scores[name] for play in plays]) for name in plays[0].scores
+    }
     audits = {
-        name: _audit(scores, flipped, relation, shown_delta, tried=len(joined))
-        for name, scores in joined.items()
+        name: _audit(scores, coins, relation, shown_delta, tried=len(scores_by_attack))
+        for name, scores in scores_by_attack.items()
     }
     curve = (claim.curve if isinstance(claim, Guarantee) else claim).trade_off()
     results = tuple(
         MembershipResult(
             attack=name,
-            member_scores=scores[flipped],
-            non_member_scores=scores[~flipped],
+            member_scores=scores[coins],
+            non_member_scores=scores[~coins],
             game="flipped",
             adjacency=relation,
-            tried=len(joined),
+            tried=len(scores_by_attack),
             proved=curve,
             audited=audits[name].trade_off(confidence),
             audited_at=audits[name].trade_off,
             confidence=confidence,
             seconds=time.perf_counter() - started,
-            member_rows=np.tile(slots.rows, design.runs)[flipped],
+            member_rows=np.tile(slots.rows, design.runs)[coins],
         )
-        for name, scores in joined.items()
+        for name, scores in scores_by_attack.items()
     )
     report = AttackReport(
         kind="model",
         results=results,
         skipped=skipped,
-        models=_count(references),
-        notes=notes_about([attack for attack in chosen if attack.name in joined]),
+        models=_model_count(references),
+        notes=notes_about([attack for attack in chosen if attack.name in scores_by_attack]),
     )
     return MembershipAudit(report=report, audits=audits, claim=claim, confidence=confidence)
 
@@ -224,7 +226,7 @@ class _Play:
     """One training: the coins, each attack's score of every coin, and which attacks could not be made."""
 
     coins: Bools
-    values: Mapping[str, Floats]
+    scores: Mapping[str, Floats]
     skipped: Mapping[str, str]
 
 
@@ -237,14 +239,14 @@ def _play(
     population: Records | None,
     classes: Sequence[Any] | None,
 ) -> _Play:
-    """Flip, train, attack. The attacks see the model and public records; the coins stay here."""
+    """Flip the coins, train, and make all attacks, which see the model and public records but not the coins."""
     coins = inclusion_coins(source, slots.pool.count)
-    number = int(source.words(1)[0] >> np.uint64(33))
+    fit_seed = int(source.words(1)[0] >> np.uint64(33))
     with warnings.catch_warnings():
         for kind in (BudgetWarning, NotPrivateWarning):
             warnings.simplefilter("ignore", kind)
-        model = fit(slots.data(coins), number)
-    names = _tuple(classes) or tuple(np.unique(slots.records.labels).tolist())
+        model = fit(slots.data(coins), fit_seed)
+    names = _class_names(classes) or tuple(np.unique(slots.records.labels).tolist())
     case = ModelCase(
         target=Target.of(model, classes=classes).with_class_order(names),
         records=slots.records,
@@ -252,14 +254,14 @@ def _play(
         population=population,
     )
     playing, skipped = playable(attacks, lambda attack: case)
-    values = {attack.name: slots.values(attack(case)) for attack in playing}
-    return _Play(coins=coins, values=values, skipped=skipped)
+    scores = {attack.name: slots.values(attack(case)) for attack in playing}
+    return _Play(coins=coins, scores=scores, skipped=skipped)
 
 
 def _audit(scores: Floats, coins: Bools, adjacency: Adjacency, delta: float, *, tried: int) -> AuditResult:
-    """Guesses from both ends, surest first; the whole path is calibrated, the error shared among the attacks.
+    """The audit of one attack: guesses from both ends of its scores, surest first, calibrated along the whole path.
 
-    `planted` stays empty: the pool may be real people, so this audit is not one of planted records.
+    The error is shared among the `tried` attacks. `planted` stays empty, since the pool may be real people.
     """
     most = coins.size // 2 * 2
     right = guess(scores, include=most // 2, exclude=most // 2).correct(coins)
@@ -273,9 +275,9 @@ def _audit(scores: Floats, coins: Bools, adjacency: Adjacency, delta: float, *, 
     )
 
 
-def _tuple(classes: Sequence[Any] | None) -> tuple[Any, ...] | None:
+def _class_names(classes: Sequence[Any] | None) -> tuple[Any, ...] | None:
     return None if classes is None else tuple(np.asarray(classes).tolist())
 
 
-def _count(references: References | None) -> int:
+def _model_count(references: References | None) -> int:
     return 0 if references is None else references.models

@@ -29,7 +29,7 @@ class Slots:
 
     @classmethod
     def of(cls, pool: Any, *, alternatives: Any, base: Any, adjacency: Adjacency, seed: int | None) -> Slots:
-        """The slots of a game about these neighbours."""
+        """The slots of a game that compares neighbours of this adjacency."""
         records = Records.of(pool, "pool")
         always = None if base is None else Records.of(base, "base")
         rows = np.arange(records.count)
@@ -66,16 +66,16 @@ class Slots:
         """Everybody who may be trained on, except the base."""
         return self.pool if self.alternatives is None else self.pool.join(self.alternatives)
 
-    def present(self, coins: Bools) -> Bools:
-        """Which of `records` are trained on."""
+    def inclusion(self, coins: Bools) -> Bools:
+        """A mask of the `records` that are trained on."""
         return coins if self.alternatives is None else np.concatenate([coins, ~coins])
 
     def draw(self, random: np.random.Generator, _: int) -> Bools:
-        """The attacker's own coins, for reference models."""
-        return self.present(random.random(self.pool.count) < 0.5)
+        """A mask of the `records` that a reference model is trained on, by the attacker's own coins."""
+        return self.inclusion(random.random(self.pool.count) < 0.5)
 
     def data(self, coins: Bools) -> tuple[Any, NDArray[Any]]:
-        """What is trained on; under `replace` every slot keeps its place."""
+        """The data to train on; under `replace` every slot keeps its place."""
         count = self.pool.count
         rows = np.flatnonzero(coins) if self.alternatives is None else np.arange(count) + count * ~coins
         chosen = self.records.take(rows)

@@ -114,7 +114,7 @@ class AuditResult:
 
     @property
     def guesses(self) -> int:
-        """How many of them were guessed."""
+        """How many coins were guessed."""
         return self.finding.guesses
 
     @property
@@ -250,14 +250,14 @@ class AuditResult:
             The lines.
         """
         share = self.correct / self.guesses if self.guesses else 0.0
-        sort = "lower bound" if self.valid else "NOT A VALID BOUND, an estimate:"
+        label = "lower bound" if self.valid else "NOT A VALID BOUND, an estimate:"
         lines = [
             f"audit ({self.kind}): {self.correct} of {self.guesses} membership guesses right ({100 * share:.1f} %), "
             f"{self.m} {'counted runs' if self.kind == 'transcript' else 'coins'}",
-            f"  {sort} {point_text(least_text(self.epsilon_estimate(confidence)), self.delta)}, "
+            f"  {label} {point_text(least_text(self.epsilon_estimate(confidence)), self.delta)}, "
             f"confidence {confidence_text(confidence)} (adjacency {self.adjacency.value})",
             f"  method: {self.finding.method()}",
-            f"  power: {self._power_in_words(claim, confidence)}",
+            f"  power: {self._power_text(claim, confidence)}",
         ]
         if self.corrected_over > 1:
             lines.append(f"  error shared among {self.corrected_over} audits tried")
@@ -276,7 +276,7 @@ class AuditResult:
         lines.append("  a pass is no evidence of privacy: a better attack may find more")
         return "\n".join(lines)
 
-    def _power_in_words(self, claim: Guarantee | PrivacyCurve | None, confidence: float) -> str:
+    def _power_text(self, claim: Guarantee | PrivacyCurve | None, confidence: float) -> str:
         known = self.power(claim, confidence)
         return "not known, so this is not counted as a test" if known is None else known.summary()
 

@@ -23,15 +23,15 @@ from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency
 
 HINGE = Problem(loss=HuberHinge(width=0.1), dimension=2)
-"""A problem with the full slope on both sides."""
+"""A problem whose loss has the full slope for both labels."""
 PENALISED_HINGE = Problem(loss=HuberHinge(width=0.1), dimension=2, penalty=2.0)
-"""The same for methods that need a penalty; a strong one, so that margins stay small."""
+"""Such a problem for methods that need a penalty, which is strong so that margins stay small."""
 
 
 def opposite_records(
     *, rows: int, group: int = 1, adjacency: Adjacency | str = Adjacency.replace
 ) -> tuple[ArrayExamples, ArrayExamples]:
-    """Two tables of so many rows that differ in a group of records, for learners of two weights.
+    """Two tables of `rows` rows that differ in a group of opposite records, for learners of two weights.
 
     >>> first, second = opposite_records(rows=10, group=2)
     >>> first.labels[-2:].tolist(), second.labels[-2:].tolist()
@@ -43,22 +43,22 @@ def opposite_records(
     features[:-group, 0], features[-group:, 1] = 1.0, 1.0
     labels = np.where(np.arange(rows) % 2 == 0, 1.0, -1.0)
     labels[-group:] = 1.0
-    other, names = features.copy(), labels.copy()
+    other_features, other_labels = features.copy(), labels.copy()
     match relation:
         case Adjacency.replace:
-            names[-group:] = -1.0
+            other_labels[-group:] = -1.0
         case Adjacency.zero_out:
-            other[-group:] = 0.0
+            other_features[-group:] = 0.0
         case Adjacency.add_remove:
-            other, names = other[:-group], names[:-group]
+            other_features, other_labels = other_features[:-group], other_labels[:-group]
     return (
         ArrayExamples(features=features, labels=labels, adjacency=relation, public_count=rows),
-        ArrayExamples(features=other, labels=names, adjacency=relation, public_count=rows),
+        ArrayExamples(features=other_features, labels=other_labels, adjacency=relation, public_count=rows),
     )
 
 
 def learner_under_audit(name: str, **options: Any) -> tuple[Callable[[Any, Account], Any], str]:
-    """A learning method of holdfast as code for a transcript audit on such a pair, and the currency of its account.
+    """A learning method of holdfast as code for a transcript audit, and the currency of the account that it needs.
 
     >>> from holdfast.privacy import GaussianDP
     >>> train, currency = learner_under_audit("noisy_gd", preconditioner="none", steps=4)
@@ -66,11 +66,11 @@ def learner_under_audit(name: str, **options: Any) -> tuple[Callable[[Any, Accou
     >>> train(opposite_records(rows=20)[0], account).weights.shape, currency
     ((2,), 'gdp')
     """
-    known = {method.name: method for method in LEARNERS}
-    if name not in known:
+    methods = {method.name: method for method in LEARNERS}
+    if name not in methods:
         raise ParameterError(
-            f"function must be MODULE:FUNCTION or a learning method, one of {', '.join(known)}, got {name!r}"
+            f"function must be MODULE:FUNCTION or a learning method, one of {', '.join(methods)}, got {name!r}"
         )
-    method = known[name]
+    method = methods[name]
     problem = PENALISED_HINGE if "strongly_convex" in method.needs else HINGE
     return lambda table, account: method.fit(table, problem, account=account, **options), method.currency

@@ -17,7 +17,7 @@ from holdfast.attack._influence.finite_domain import (
     influences,
     mean_limits,
     output_codes,
-    values_left,
+    possible_values,
 )
 from holdfast.errors import ParameterError
 
@@ -37,7 +37,9 @@ def test_the_gain_is_that_of_the_best_attack(values: int, seed: int) -> None:
     found = gain(output_codes(shown), prior[None])
     assert found[0] == pytest.approx(best)
     reached = sum(
-        prior[v] for v in range(values) if best_guess(values_left(shown, shown[:, v]), prior[None])[0] == v
+        prior[v]
+        for v in range(values)
+        if best_guess(possible_values(shown, shown[:, v]), prior[None])[0] == v
     )
     assert reached == pytest.approx(best)
     assert blind_gain(prior[None])[0] <= found[0] + 1e-12
@@ -66,7 +68,7 @@ def test_where_the_output_says_nothing_the_mode_is_guessed() -> None:
     """With an uneven prior a constant on ties would be wrong."""
     prior = np.array([[0.1, 0.2, 0.7]])
     silent = np.zeros((1, 3, 1))
-    assert best_guess(values_left(silent, silent[:, 0]), prior).tolist() == [2]
+    assert best_guess(possible_values(silent, silent[:, 0]), prior).tolist() == [2]
     assert gain(output_codes(silent), prior).tolist() == [0.7]
     assert influences(output_codes(silent)).tolist() == [0.0]
 
@@ -82,6 +84,6 @@ def test_limits_of_a_mean_hold_at_their_rate() -> None:
 
 def test_shapes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ParameterError, match="outputs"):
-        values_left(np.zeros((3, 2, 1)), np.zeros((2, 1)))
+        possible_values(np.zeros((3, 2, 1)), np.zeros((2, 1)))
     with pytest.raises(ParameterError, match="values"):
         influences(np.zeros((3, 1), dtype=np.int64))

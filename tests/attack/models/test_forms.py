@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from holdfast.attack import Target, invertibility, membership
-from holdfast.attack._models.target import columns_read
+from holdfast.attack._models.fitted import columns_read
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.data._encode import Encoder
 from holdfast.errors import HoldfastError

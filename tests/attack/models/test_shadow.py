@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from holdfast.attack import Records, Target, reference_models
 from holdfast.attack._attacks.lira import moments, shrunk_shifts
-from holdfast.attack._models.shadow import cloneable, fitting, observe_models
+from holdfast.attack._models.shadow import cloneable, fit_function, observe_models
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateLogisticRegression
 from tests.attack.attack_models import Quick, people
@@ -55,7 +55,7 @@ def test_a_model_is_trained_on_its_half_and_on_the_base() -> None:
 def test_clones_do_not_share_the_targets_randomness() -> None:
     X, y = people(60, seed=1)
     first, second = (
-        fitting(RandomForestClassifier(n_estimators=3, random_state=0))((X, y), seed) for seed in (1, 2)
+        fit_function(RandomForestClassifier(n_estimators=3, random_state=0))((X, y), seed) for seed in (1, 2)
     )
     assert not np.array_equal(first.predict_proba(X), second.predict_proba(X))
 
@@ -72,7 +72,7 @@ def test_what_can_be_cloned() -> None:
     assert not cloneable("a path")
     assert not cloneable(lambda rows: rows)
     with pytest.raises(ParameterError, match="train must be"):
-        fitting(3)
+        fit_function(3)
     with pytest.raises(ParameterError, match="models"):
         reference_models(Quick(), Records.of(people(20, seed=1), "members"), models=3)
 

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.attack import ATTACKS, MembershipResult, Threshold
-from holdfast.attack._models.thresholds import best_cut, calibrated_threshold, from_shadow, sorted_half
+from holdfast.attack._models.thresholds import (
+    best_threshold,
+    calibrated_threshold,
+    highest_half,
+    shadow_threshold,
+)
 from holdfast.errors import ParameterError
 from tests.attack.attack_models import ByHeart, Quick, people
 
@@ -44,13 +49,13 @@ def test_thresholds_per_class_fall_back_where_a_class_is_rare() -> None:
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=30))
 def test_the_sorted_half_calls_half_of_the_pool(scores: list[float]) -> None:
     pool = np.r_[scores, scores]
-    called = sorted_half(pool)
+    called = highest_half(pool)
     assert called.sum() == len(scores)
     assert pool[called].min() >= pool[~called].max()
 
 
 def test_the_best_cut_separates() -> None:
-    assert best_cut([5.0, 6.0], [1.0, 2.0]) == 2.0
+    assert best_threshold([5.0, 6.0], [1.0, 2.0]) == 2.0
     result = MembershipResult(
         attack="x", member_scores=np.array([5.0, 6.0]), non_member_scores=np.array([1.0, 2.0])
     )
@@ -59,7 +64,7 @@ def test_the_best_cut_separates() -> None:
 
 
 def test_shadow_data_give_a_threshold_that_works_on_the_target() -> None:
-    made = from_shadow(LOSS, ByHeart(), people(200, seed=1), models=4, random_state=1)
+    made = shadow_threshold(LOSS, ByHeart(), people(200, seed=1), models=4, random_state=1)
     members, others = people(100, seed=2), people(100, seed=3)
     target = ByHeart().fit(*members)
     from holdfast.attack import membership
@@ -69,4 +74,4 @@ def test_shadow_data_give_a_threshold_that_works_on_the_target() -> None:
     assert "shadow" in made.rule
     lira = next(attack for attack in ATTACKS if attack.name == "lira")
     with pytest.raises(ParameterError, match="lira"):
-        from_shadow(lira, Quick(), people(20, seed=1))
+        shadow_threshold(lira, Quick(), people(20, seed=1))

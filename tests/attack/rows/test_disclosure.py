@@ -51,7 +51,7 @@ def test_a_description_fits_one_or_it_does_not_count() -> None:
     assert not isolates(((0, 2.0, 1),), people)
     assert isolates(((0, 2.0, 1), (1, 7.0, 1)), people)
     assert not isolates(((0, 9.0, 1),), people)
-    made = predicates(people, people, 5, np.random.default_rng(0), alone=True)
+    made = predicates(people, people, 5, np.random.default_rng(0), unique=True)
     assert made
     assert all(isolates(each, people) for each in made)
 

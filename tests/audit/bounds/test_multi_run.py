@@ -92,9 +92,11 @@ def test_false_alarms_of_chosen_thresholds(epsilon: float, study: Study) -> None
     runs = trials(RUNS)
     inside, outside = laplace_worlds(epsilon, 120, seed=9, runs=runs)
     grid = np.linspace(-1, 2, 7)
-    held = [multi_run.epsilon_lower(multi_run.held_out(a, b)) for a, b in zip(inside, outside, strict=True)]
+    held = [
+        multi_run.epsilon_lower(multi_run.held_out_errors(a, b)) for a, b in zip(inside, outside, strict=True)
+    ]
     best = [
-        multi_run.epsilon_lower(multi_run.best_of(a, b, thresholds=grid))
+        multi_run.epsilon_lower(multi_run.best_threshold_errors(a, b, thresholds=grid))
         for a, b in zip(inside, outside, strict=True)
     ]
     study.alarms(sum(bound > epsilon for bound in held), rate=0.05, runs=runs, chance=0.03)
@@ -117,7 +119,9 @@ def test_pure_noise_shows_nothing_where_a_peer_reports_eight() -> None:
     found = []
     for seed in range(40):
         scores = np.random.default_rng(seed).standard_normal((2, 500))
-        found.append(multi_run.gaussian_epsilon_lower(multi_run.held_out(scores[0], scores[1]), delta=1e-5))
+        found.append(
+            multi_run.gaussian_epsilon_lower(multi_run.held_out_errors(scores[0], scores[1]), delta=1e-5)
+        )
     assert np.mean(np.array(found) > 0) <= 0.1
     assert max(found) < 1.0
 
@@ -140,11 +144,11 @@ def test_thresholds() -> None:
     inside, outside = np.arange(10.0) + 5, np.arange(10.0)
     errors = multi_run.at_threshold(inside, outside, threshold=7.0)
     assert (errors.false_alarms, errors.misses) == (3, 2)
-    assert multi_run.best_of(inside, outside, thresholds=[0.0, 7.0, 20.0]).tried == 3
-    assert multi_run.held_out(inside, outside, share=0.5).without == 5
+    assert multi_run.best_threshold_errors(inside, outside, thresholds=[0.0, 7.0, 20.0]).tried == 3
+    assert multi_run.held_out_errors(inside, outside, share=0.5).without == 5
     for bad in ({"share": 0.0}, {"share": 0.99}):
         with pytest.raises(ParameterError, match="share"):
-            multi_run.held_out(inside, outside, **bad)
+            multi_run.held_out_errors(inside, outside, **bad)
     with pytest.raises(ParameterError, match="false_alarms"):
         ErrorRates(false_alarms=5, without=4, misses=0, with_canary=4)
     with pytest.raises(ParameterError, match="finite"):

@@ -138,7 +138,7 @@ def test_tables_with_a_class_as_rare_decide(monkeypatch: pytest.MonkeyPatch) -> 
             for one in panel()
             if one.measure == "area"
         ]
-        monkeypatch.setattr(recommending, "rare_tries", lambda won=won: won)
+        monkeypatch.setattr(recommending, "rare_class_tries", lambda won=won: won)
         found = recommend(SCHEMA, target="ill", epsilon=1.0, rows=100_000, rarest=0.04)
         assert (found.estimator == "PrivateLogisticRegression") == ahead
         told = rare_class_advice(np.array([-4.0]))

@@ -64,7 +64,7 @@ def test_p_values_are_uniform_where_nothing_is_there(design: str, study: Study) 
     cell = Cell(design=design, adjacency="zero_out", rows=5_000, epsilon=2.0)
     draw: Any = squared_runs if design.startswith("linear") else logistic_runs
     stack = draw(cell, runs, np.random.default_rng(11))
-    kept = stack[~stack.unreliable]
+    kept = stack[~stack.strength.too_low_for_intervals]
     null = np.flatnonzero(np.abs(population(design).truth) < 1e-12)
     error = np.sqrt(np.diagonal(kept.covariance(), axis1=1, axis2=2))
     p_values = 2.0 * norm.sf(np.abs(kept.solution / error))[:, null]
@@ -82,9 +82,9 @@ def test_p_values_of_test_inversion_are_uniform_or_larger_where_nothing_is_there
     runs = trials(500)
     cell = Cell(design="linear, 5 columns", adjacency="zero_out", rows=500, epsilon=1.0)
     stack = squared_runs(cell, runs, np.random.default_rng(12))
-    assert stack.unreliable.mean() > 0.9
+    assert stack.strength.too_low_for_intervals.mean() > 0.9
     ones = [ScoreTest(stack[run]) for run in range(runs)]
-    p_values = np.array([[chi2.sf(one.least(place, 0.0), 1) for place in (3, 4)] for one in ones])
+    p_values = np.array([[chi2.sf(one.profile(place, 0.0), 1) for place in (3, 4)] for one in ones])
     for level in (0.05, 0.1, 0.3, 0.5):
         share = float(np.mean(p_values <= level))
         study.note(trials=runs, level=level, share=share)

@@ -20,7 +20,7 @@ from holdfast.data._schema.kinds import Column
 from holdfast.errors import AssumptionWarning, NoIntervals
 from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression, load_model
 from holdfast.learn._inference.public_design import PublicDesign
-from holdfast.learn._inference.refusal import missing_factor, why_swamped
+from holdfast.learn._inference.refusal import missing_factor, refusal_reason
 from holdfast.privacy import PrivacyUnit
 from tests.studies.size import Study, trials
 
@@ -224,13 +224,14 @@ def test_as_many_rows_as_a_refusal_names_are_about_enough(rows: int) -> None:
 
         score = NoisyScore.of_value(model.model_.inference["score"])
         factor = missing_factor(score)
-        if score.unreliable and factor is not None:
+        if score.strength.too_low_for_intervals and factor is not None:
             named.append(factor * rows)
-            assert f"{factor * rows:,.0f} rows" in why_swamped(score, names=model.model_.names)
+            assert f"{factor * rows:,.0f} rows" in refusal_reason(score, names=model.model_.names)
     assert named
     enough = int(2 * np.median(named))
     issued = sum(
-        not NoisyScore.of_value(fit(enough, seed).model_.inference["score"]).unreliable for seed in range(6)
+        not NoisyScore.of_value(fit(enough, seed).model_.inference["score"]).strength.too_low_for_intervals
+        for seed in range(6)
     )
     assert issued >= 4
 

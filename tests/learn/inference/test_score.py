@@ -13,13 +13,13 @@ from holdfast._arrays import Floats
 from holdfast.errors import FormatError, NoIntervals, ParameterError
 from holdfast.learn._inference.coefficients import coefficient_intervals
 from holdfast.learn._inference.inversion import ScoreTest
-from holdfast.learn._inference.score import (
-    BEND_FACTOR,
+from holdfast.learn._inference.score import NoisyScore
+from holdfast.learn._inference.score_strength import (
     DOUBT_DEVIATIONS,
     LEAST_STRENGTH,
+    MOST_WIDTH_FACTOR,
     PILOT_DEVIATIONS,
-    WIDEST_FACTOR,
-    NoisyScore,
+    SECOND_ORDER_FACTOR,
 )
 
 TRUTH = np.array([0.8, -0.4, 0.3])
@@ -138,7 +138,9 @@ def test_a_p_value_is_where_the_interval_touches_zero() -> None:
 def test_noise_that_swamps_is_refused(make: Any) -> None:
     least = float(np.linalg.eigvalsh(4000 * GRAM)[0])
     # Without a pilot the noise of the curvature itself is in doubt; the pilot here has none.
-    needed = LEAST_STRENGTH if make is squared else math.sqrt(BEND_FACTOR / (WIDEST_FACTOR**2 - 1.0))
+    needed = (
+        LEAST_STRENGTH if make is squared else math.sqrt(SECOND_ORDER_FACTOR / (MOST_WIDTH_FACTOR**2 - 1.0))
+    )
     limit = least / (needed * math.sqrt(3.0) + (DOUBT_DEVIATIONS if make is squared else 0.0))
 
     def at(deviation: float) -> NoisyScore:
@@ -146,7 +148,7 @@ def test_noise_that_swamps_is_refused(make: Any) -> None:
         return make(4000, **told)  # type: ignore[no-any-return]
 
     near = at(0.99 * limit)
-    assert not near.unreliable
+    assert not near.strength.too_low_for_intervals
     coefficient_intervals(stored(near), names=NAMES)
     with pytest.raises(NoIntervals, match=r"swamps the information.*rows would be enough"):
         coefficient_intervals(stored(at(1.01 * limit)), names=NAMES)
@@ -154,11 +156,11 @@ def test_noise_that_swamps_is_refused(make: Any) -> None:
 
 def test_the_pilot_decides_and_not_what_was_inverted() -> None:
     fine = logistic(4000, t=5.0, s=5.0)
-    assert not fine.unreliable
+    assert not fine.strength.too_low_for_intervals
     assert fine.pilot is not None
-    assert dataclasses.replace(fine, pilot=0.01 * fine.pilot).unreliable
+    assert dataclasses.replace(fine, pilot=0.01 * fine.pilot).strength.too_low_for_intervals
     # A kind draw of the estimate's own noise does not open the door, a very unkind one closes it.
-    assert dataclasses.replace(fine, curvature=0.01 * fine.curvature).unreliable
+    assert dataclasses.replace(fine, curvature=0.01 * fine.curvature).strength.too_low_for_intervals
 
 
 def test_noise_makes_a_least_eigenvalue_sure_too_high_once_in_a_hundred() -> None:
@@ -169,7 +171,7 @@ def test_noise_makes_a_least_eigenvalue_sure_too_high_once_in_a_hundred() -> Non
         score = logistic(4000, t=5.0, s=5.0)
         many = [dataclasses.replace(score, pilot=one, pilot_noise=s) for one in pilots]
         unit = score.deviation * math.sqrt(3.0)
-        too_high = np.mean([one.sure_strength > 300.0 / unit for one in many])
+        too_high = np.mean([one.strength.sure > 300.0 / unit for one in many])
         assert too_high <= 0.01 + 3 * math.sqrt(0.01 / 6_000)
         assert too_high >= 0.005 or gram[1, 1] == 300.0
 
@@ -190,21 +192,23 @@ def test_a_bent_curvature_is_less_sure_and_the_line_is_blurred() -> None:
     held = {
         name: np.stack([getattr(fine, name)] * 4_000) for name in ("curvature", "target", "centres", "tilt")
     }
-    straight, sure = (bent(pilot=pilots, bend=bend, **held).sure_strength for bend in (0.0, 2.0))
+    straight, sure = (bent(pilot=pilots, bend=bend, **held).strength.sure for bend in (0.0, 2.0))
     assert np.ptp(straight) < 1e-6, "least squares know no coin"
-    assert (sure <= fine.strength * (1.0 + 1e-8)).all(), "luck of the coin never lowers the line"
+    assert (sure <= fine.strength.observed * (1.0 + 1e-8)).all(), "luck of the coin never lowers the line"
     # In the root of the eigenvalue: half of what sampling does, 1.25 times, four and a half times over on average.
     least = float(np.linalg.eigvalsh(fine.pilot)[0])
     rows = math.sqrt(float(TILT @ np.linalg.solve(fine.pilot, TILT)) / least)
     scale = 0.5 * 1.25 * math.hypot(rows, 4.0 / math.sqrt(least))
-    taken = math.sqrt(least) - np.sqrt(sure * least / fine.strength)
+    taken = math.sqrt(least) - np.sqrt(sure * least / fine.strength.observed)
     assert np.median(taken) == pytest.approx(4.5 * scale, rel=0.05)
     assert np.quantile(taken, 0.75) - np.median(taken) == pytest.approx(math.log(2.0) * scale, rel=0.15)
     assert np.mean(taken < 1e-9 * scale) == pytest.approx(0.5 * math.exp(-4.5), abs=0.004)
-    assert bent(pilot=pilots[7], bend=2.0).sure_strength == pytest.approx(sure[7], rel=1e-12), (
+    assert bent(pilot=pilots[7], bend=2.0).strength.sure == pytest.approx(sure[7], rel=1e-12), (
         "who holds the release finds the same"
     )
-    assert bent(tilt=None).unreliable, "who does not say how fast it changes is not believed"
+    assert bent(tilt=None).strength.too_low_for_intervals, (
+        "who does not say how fast it changes is not believed"
+    )
 
 
 def test_a_place_that_noise_led_astray_is_less_sure() -> None:
@@ -217,9 +221,9 @@ def test_a_place_that_noise_led_astray_is_less_sure() -> None:
     least = float(np.linalg.eigvalsh(ones[0].pilot)[0]) - DOUBT_DEVIATIONS * 10.0
     moved = np.linalg.solve(ones[0].pilot - DOUBT_DEVIATIONS * 10.0 * np.eye(3), TILT * 1e-3)
     off = [by * 10.0 * np.linalg.norm(moved) / least + (0.3 * by * 10.0 / least) ** 2 for by in (1.0, 3.0)]
-    found = np.log(ones[0].sure_strength / ones[1].sure_strength)
+    found = np.log(ones[0].strength.sure / ones[1].strength.sure)
     assert found == pytest.approx(PILOT_DEVIATIONS * (off[1] - off[0]), rel=0.02)
-    straight = [dataclasses.replace(one, bend=0.0).sure_strength for one in ones]
+    straight = [dataclasses.replace(one, bend=0.0).strength.sure for one in ones]
     assert straight[0] == straight[1], "least squares were measured nowhere"
 
 
@@ -228,11 +232,11 @@ def test_without_noise_rows_are_needed() -> None:
     quiet = bent(tilt=1e-6 * TILT, gradient_noise=np.full(2, 1e-3), curvature_noise=np.full(2, 1e-3))
     assert quiet.pilot is not None
     least = float(np.linalg.eigvalsh(quiet.pilot)[0])
-    assert not quiet.unreliable
+    assert not quiet.strength.too_low_for_intervals
     many = dataclasses.replace(quiet, bend=math.sqrt(least / 3.4))
-    assert many.needed_strength == pytest.approx(3.5 / 3.4 * quiet.strength)
-    assert many.unreliable
-    assert bent().needed_strength == LEAST_STRENGTH
+    assert many.strength.needed == pytest.approx(3.5 / 3.4 * quiet.strength.observed)
+    assert many.strength.too_low_for_intervals
+    assert bent().strength.needed == LEAST_STRENGTH
 
 
 def selected(spread: float, *, least: float = 400.0, runs: int = 20_000) -> tuple[NoisyScore, Floats]:
@@ -262,31 +266,33 @@ def selected(spread: float, *, least: float = 400.0, runs: int = 20_000) -> tupl
 def test_intervals_are_wider_by_what_selection_leaves() -> None:
     """The error that those issued have on average is the slope of their log chance (Stein's identity)."""
     many, off = selected(0.15)
-    issued = many.sure_strength >= many.needed_strength
+    issued = many.strength.sure >= many.strength.needed
     assert 0.01 < issued.mean() < 0.3
-    left, said = off[issued, 0].mean(), many._selection[issued, 0].mean()
+    left, said = off[issued, 0].mean(), many.strength.selection_bias[issued, 0].mean()
     assert left == pytest.approx(said, rel=0.25)
     assert 0.1 / 20.0 < left < 1.15 / 1.25 / 20.0, "to first order at most 1 / 1.25 deviations"
-    sharp = off[many._free_of_noise > 8.0, 0].mean()
+    sharp = off[many.strength.less_doubt > 8.0, 0].mean()
     assert sharp > 1.5 * left, "a sharp line picks those that are off"
     wider = many[issued].covariance() - dataclasses.replace(many[issued], tilt=None).covariance()
-    assert wider[:, 0, 0] == pytest.approx(many[issued]._selection[:, 0] ** 2)
+    assert wider[:, 0, 0] == pytest.approx(many[issued].strength.selection_bias[:, 0] ** 2)
     sure, _ = selected(0.02, least=3_000.0, runs=100)
-    assert np.abs(sure._selection).max() < 1e-3 / math.sqrt(3_000.0), "far from the line nothing is selected"
+    assert np.abs(sure.strength.selection_bias).max() < 1e-3 / math.sqrt(3_000.0), (
+        "far from the line nothing is selected"
+    )
 
 
 def test_a_pilot_that_was_led_astray_does_not_narrow_an_interval() -> None:
     fine = logistic(4000, t=20.0, s=20.0)
     assert fine.pilot is not None
     kind = dataclasses.replace(fine, pilot=3.0 * fine.pilot)
-    assert kind.strength > 2.9 * fine.strength
+    assert kind.strength.observed > 2.9 * fine.strength.observed
     assert kind.covariance() == pytest.approx(fine.covariance(), rel=1e-12)
     # The pilot is kind and the curvature that is inverted is not: the interval knows that it is too wide.
     for factor, refused in ((1.05, False), (0.95, True)):
-        known = math.sqrt(BEND_FACTOR / (WIDEST_FACTOR**2 - 1.0)) * factor
-        low = dataclasses.replace(kind, curvature=kind.curvature * known / fine._inverted_strength)
-        assert low._inverted_strength == pytest.approx(known)
-        assert bool(low.unreliable) == refused
+        known = math.sqrt(SECOND_ORDER_FACTOR / (MOST_WIDTH_FACTOR**2 - 1.0)) * factor
+        low = dataclasses.replace(kind, curvature=kind.curvature * known / fine.strength.inverted)
+        assert low.strength.inverted == pytest.approx(known)
+        assert bool(low.strength.too_low_for_intervals) == refused
 
 
 def test_many_releases_at_once_say_what_each_says() -> None:
@@ -298,7 +304,7 @@ def test_many_releases_at_once_say_what_each_says() -> None:
     many = dataclasses.replace(ones[0], **arrays, bend=1.0, tilt=tilts)
     for place in range(5):
         one = dataclasses.replace(ones[place], bend=1.0, tilt=tilts[place])
-        assert many.sure_strength[place] == pytest.approx(one.sure_strength)
+        assert many.strength.sure[place] == pytest.approx(one.strength.sure)
         assert many.covariance()[place] == pytest.approx(one.covariance())
         assert many[place].solution == pytest.approx(one.solution)
 
@@ -335,7 +341,7 @@ def test_inversion_is_wald_where_there_is_little_noise_and_endless_where_there_i
     assert ((found.high - found.low) > 0.97 * (wald.high - wald.low)).all()
     assert found.p_value[0] < 1e-6
     drowned = squared(50, s=200.0, variance=0.1, random=np.random.default_rng(1))
-    assert drowned.unreliable
+    assert drowned.strength.too_low_for_intervals
     lost = coefficient_intervals(stored(drowned), names=NAMES, method="test_inversion")
     assert np.isinf(lost.low).all()
     assert np.isinf(lost.high).all()

@@ -28,7 +28,7 @@ LOGISTIC = Cell(design="logistic", adjacency="zero_out", rows=500, epsilon=4.0)
 def test_estimates_errors_and_refusals(cell: Cell) -> None:
     draw: Any = squared_runs if cell is LINEAR else logistic_runs
     stack = draw(cell, 40, np.random.default_rng(1))
-    estimate, issued = stack.solution, ~stack.unreliable
+    estimate, issued = stack.solution, ~stack.strength.too_low_for_intervals
     error = np.sqrt(np.diagonal(stack.covariance(), axis1=1, axis2=2))
     assert 0 < issued.sum() < 40, "both kinds"
     for run in range(40):

@@ -9,22 +9,22 @@ from holdfast.attack._rows.disclosure_case import DisclosureCase, Successes
 from holdfast.attack._rows.released_rows import ReleasedRows
 
 PREDICATE_COLUMNS = 3
-"""Columns of a predicate that is to single somebody out."""
-MOST_PREDICATES_TRIED = 40
-"""Predicates that are tried for each one wanted."""
+"""The most columns of a predicate that is to single somebody out."""
+DRAWS_PER_PREDICATE = 40
+"""How many predicates are drawn at most for each that is wanted."""
 
 
 def single_out(case: DisclosureCase) -> dict[str, Successes]:
-    """Descriptions of up to three columns that fit one released row, held against the people.
+    """How often a description of up to three columns that fits one released row also fits exactly one person.
 
-    A number is described by "at most" or "at least", whichever side of the middle it lies, a category by itself. A
-    lucky guess depends on the size of the table, so both groups are cut to one size.
+    A number is described by "at least" above the median and by "at most" below it, a category by itself. How often
+    luck succeeds depends on the number of people, so both groups are cut to the same size.
     """
     random = np.random.default_rng(case.seed)
     size = min(case.members.count, case.control.count)
     groups = [group.take(random.permutation(group.count)[:size]) for group in (case.members, case.control)]
-    descriptions = predicates(case.rows, case.rows, case.attacks, random, alone=True)
-    blind = predicates(case.rows, _shuffled_rows(case.rows, random), case.attacks, random, alone=False)
+    descriptions = predicates(case.rows, case.rows, case.attacks, random, unique=True)
+    blind = predicates(case.rows, _shuffled_rows(case.rows, random), case.attacks, random, unique=False)
     if not descriptions:  # no short description fits one row only: nobody is singled out
         return {"singling out": ((0, case.attacks), (0, case.attacks), (0, case.attacks))}
     members, control = (
@@ -38,13 +38,13 @@ Predicate = tuple[tuple[int, float, int], ...]
 
 
 def predicates(
-    rows: ReleasedRows, described: ReleasedRows, count: int, random: np.random.Generator, *, alone: bool
+    rows: ReleasedRows, described: ReleasedRows, count: int, random: np.random.Generator, *, unique: bool
 ) -> list[Predicate]:
-    """Descriptions of rows of `drawn`; with `alone` those that fit exactly one of `rows`."""
+    """Descriptions of random rows of `described`; with `unique` only those that fit exactly one of `rows`."""
     columns = rows.cells.shape[1]
     middle = np.median(rows.numbers, axis=0)
     descriptions: dict[Predicate, None] = {}
-    for _ in range(MOST_PREDICATES_TRIED * count):
+    for _ in range(DRAWS_PER_PREDICATE * count):
         if len(descriptions) >= count:
             break
         row = described.numbers[random.integers(described.count)]
@@ -58,13 +58,13 @@ def predicates(
             high = span.stop - span.start > 1 or row[place] >= middle[place]
             conditions.append((place, float(row[place]), 1 if high else -1))
         predicate = tuple(conditions)
-        if predicate not in descriptions and (not alone or isolates(predicate, rows)):
+        if predicate not in descriptions and (not unique or isolates(predicate, rows)):
             descriptions[predicate] = None
     return list(descriptions)
 
 
 def isolates(predicate: Predicate, people: ReleasedRows) -> bool:
-    """Whether it fits exactly one of them.
+    """Whether a predicate fits exactly one of these people.
 
     >>> people = ReleasedRows(numbers=np.array([[1.0], [2.0], [3.0]]), cells=np.array([[0], [1], [2]]))
     >>> isolates(((0, 3.0, 1),), people), isolates(((0, 2.0, 1),), people)

@@ -33,7 +33,8 @@ Known = Literal["exact", "approximate", "label"]
 class Response:
     """What the attacker knows of the value that the model predicts.
 
-    Of classes: `codes`. Of numbers: `numbers`, blurred where they are approximate, or the cell from `low` to `high`.
+    For classes that is `codes`. For numbers it is `numbers`, with an error where they are approximate, or the cell from
+    `low` to `high`.
     """
 
     known: Known
@@ -46,11 +47,14 @@ class Response:
 
     def take(self, rows: NDArray[np.intp]) -> Response:
         """The response of some people."""
-        parts: dict[str, Any] = {
-            name: None if getattr(self, name) is None else getattr(self, name)[rows]
-            for name in ("codes", "numbers", "low", "high")
-        }
-        return replace(self, block=self.block[rows], **parts)
+        return replace(
+            self,
+            block=self.block[rows],
+            codes=None if self.codes is None else self.codes[rows],
+            numbers=None if self.numbers is None else self.numbers[rows],
+            low=None if self.low is None else self.low[rows],
+            high=None if self.high is None else self.high[rows],
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -224,7 +228,7 @@ class AttributeCase(Case):
 
 
 def guesses(scores: Floats) -> tuple[Codes, Floats]:
-    """The guess about each person, and how sure of it: the largest share of exp(scores).
+    """The guess about each person, and how sure it is: its share among exp(scores) of all candidates.
 
     >>> guessed, sure = guesses(np.log([[0.2, 0.8], [0.5, 0.5]]))
     >>> guessed.tolist(), sure.round(3).tolist()

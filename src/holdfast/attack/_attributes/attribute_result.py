@@ -115,24 +115,25 @@ class AttributeResult(AttackResult):
         return tuple(self.imputer)
 
     def outcome(self, attack: str | None = None, size: int | None = None) -> RightGuesses:
-        """Of an attack, or of "imputer", at a size; by default the first attack and the largest size."""
-        name, at = attack or self.headline, self.sizes[-1] if size is None else size
+        """Who an `attack`, or the "imputer", guesses right with `size` own people; by default the headline figures."""
+        name = attack or self.headline
+        own_people = self.sizes[-1] if size is None else size
         outcomes = self.imputer if name == "imputer" else self.attacks.get(name)
-        if outcomes is None or at not in outcomes:
+        if outcomes is None or own_people not in outcomes:
             raise ParameterError(
-                f"there is no outcome of {name!r} at {at}; attacks are {', '.join(self.attacks)} and 'imputer', sizes "
-                f"{', '.join(map(str, self.sizes))}"
+                f"there is no outcome of {name!r} at {own_people}; attacks are {', '.join(self.attacks)} and "
+                f"'imputer', sizes {', '.join(map(str, self.sizes))}"
             )
-        return outcomes[at]
+        return outcomes[own_people]
 
     def gain(self, attack: str | None = None, size: int | None = None) -> Gain:
-        """What the release adds: the attack over the imputer with the same own people, on fresh people; at a size."""
+        """What the release adds: how much more often an `attack` is right than the imputer, on fresh people."""
         return Gain.of(
             self.outcome(attack, size).fresh, self.outcome("imputer", size).fresh, confidence=self.confidence
         )
 
     def gap(self, attack: str | None = None, size: int | None = None) -> MemberGap:
-        """Members against fresh people, by the same attack on the same model; at a size."""
+        """How much more often an `attack` is right about members than about fresh people."""
         outcome = self.outcome(attack, size)
         return MemberGap.of(outcome.members, outcome.fresh, confidence=self.confidence)
 
@@ -148,7 +149,7 @@ class AttributeResult(AttackResult):
         return widest, gaps[widest]
 
     def surest(self, attack: str | None = None, size: int | None = None) -> Surest:
-        """How often the guess is right about the k people that the attack is surest of; at a size."""
+        """How often an `attack` is right about the k people that it is surest of."""
         return Surest.of(
             self.outcome(attack, size), k=self.surest_k, confidence=self.confidence, seed=self.seed or 0
         )
@@ -213,8 +214,11 @@ class AttributeResult(AttackResult):
             f"guessing {self.sensitive} ({self.kinds} values) from {_name_list(self.knows)}: "
             f"{first.members.size} members, {first.fresh.size} fresh people",
             f"  {'own people':<{width}}" + "".join(f"{size:>16,}" for size in self.sizes),
-            f"  {'imputer, no release':<{width}}" + self._line(self.imputer),
-            *(f"  {name:<{width}}" + self._line(outcomes) for name, outcomes in self.attacks.items()),
+            f"  {'imputer, no release':<{width}}" + self._accuracy_text(self.imputer),
+            *(
+                f"  {name:<{width}}" + self._accuracy_text(outcomes)
+                for name, outcomes in self.attacks.items()
+            ),
             f"  {'':<{width}}" + "".join(f"{'fresh / members':>16}" for _ in self.sizes),
             f"  what the release adds ({self.headline}, {self.sizes[-1]:,} own people): {self.gain().summary()}",
             f"  {UNLIMITED}",
@@ -234,7 +238,7 @@ class AttributeResult(AttackResult):
         ]
         return "\n".join(lines)
 
-    def _line(self, outcomes: Mapping[int, RightGuesses]) -> str:
+    def _accuracy_text(self, outcomes: Mapping[int, RightGuesses]) -> str:
         return "".join(
             f"{float(outcomes[size].accuracy()):>8.3f} /{outcomes[size].member_accuracy():>6.3f}"
             for size in self.sizes
@@ -249,11 +253,11 @@ class AttributeResult(AttackResult):
         )
 
     def goes_by(self, name: str) -> bool:
-        """By its column, or by the name that a dossier shows."""
+        """Whether `name` is the column, or the name that a dossier shows."""
         return name in (self.sensitive, self.attack)
 
     def strength(self) -> tuple[float, ...]:
-        """By how much members stand out at least, by the attack by which they stand out most."""
+        """The lower limit of the widest gap between members and fresh people."""
         return (self.widest_gap()[1].low,)
 
     def _widest_lines(self) -> list[str]:
@@ -372,7 +376,7 @@ class AttributeResult(AttackResult):
 
     @classmethod
     def summary_of(cls, report: AttackReport[AttributeResult]) -> str:
-        """Of a report on one column all figures, or a table of several."""
+        """All figures of a report on one column, or a table of several columns."""
         first = report.results[0]
         if len(report) == 1:
             return first.summary()
@@ -385,7 +389,7 @@ class AttributeResult(AttackResult):
                 head,
                 report.table(),
                 f"  {UNLIMITED}",
-                _standing_out(report),
+                _widest_gaps_line(report),
                 *(f"  {name}: {note}" for name, note in report.notes.items()),
                 f"  verdict: {report.verdict()}",
                 f"  {NOTICE}",
@@ -401,8 +405,8 @@ class AttributeResult(AttackResult):
         return attribute_figure(report.results)
 
 
-def _standing_out(report: AttackReport[AttributeResult]) -> str:
-    """The columns of members that are guessed better than others'."""
+def _widest_gaps_line(report: AttackReport[AttributeResult]) -> str:
+    """A line about the columns that are guessed better for members than for others."""
     widest_gaps = [(result.sensitive, *result.widest_gap()) for result in report.results]
     listed = ", ".join(
         f"{column} {gap.value:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}] by {attack}"

@@ -19,7 +19,7 @@ SHRINKS = (0.02, 0.2, 0.8)
 SHARPNESS = (0.25, 0.5, 1.0)
 FOLDS = 5
 ONE_FOLD_FROM = 2_000
-"""From this many people on, one fold is enough."""
+"""With at least this many people a single fold is enough."""
 
 
 class GuessingLearner(Protocol):
@@ -80,12 +80,15 @@ class Discriminant:
             rows = np.flatnonzero(folds == turn)
             held_out, truth = features[rows], codes[rows]
             remaining = moments.without(_Moments.of(held_out, truth, kinds, centre=moments.centre))
-            for i, line in enumerate(remaining.lines(SHRINKS)):
-                evidence = line.evidence(held_out)
+            for i, scores in enumerate(remaining.linear_scores(SHRINKS)):
+                evidence = scores.evidence(held_out)
                 for j, sharpness in enumerate(SHARPNESS):
-                    losses[i, j] -= line.log_posterior(evidence, sharpness)[np.arange(rows.size), truth].sum()
-        best, sharp = divmod(int(losses.argmin()), len(SHARPNESS))
-        self.scores_, self.sharpness_ = moments.lines((SHRINKS[best],))[0], SHARPNESS[sharp]
+                    losses[i, j] -= scores.log_posterior(evidence, sharpness)[
+                        np.arange(rows.size), truth
+                    ].sum()
+        shrink_place, sharpness_place = divmod(int(losses.argmin()), len(SHARPNESS))
+        self.scores_ = moments.linear_scores((SHRINKS[shrink_place],))[0]
+        self.sharpness_ = SHARPNESS[sharpness_place]
         return self
 
     def log_posterior(self, features: Floats) -> Floats:
@@ -104,11 +107,16 @@ class _Moments:
 
     @classmethod
     def of(cls, features: Floats, codes: Codes, kinds: int, *, centre: Floats | None = None) -> _Moments:
-        around = features.mean(axis=0) if centre is None else centre
-        apart = features - around
-        members = np.zeros((kinds, len(codes)))
-        members[codes, np.arange(len(codes))] = 1.0
-        return cls(centre=around, counts=members.sum(axis=1), sums=members @ apart, products=apart.T @ apart)
+        centre = features.mean(axis=0) if centre is None else centre
+        centred = features - centre
+        indicators = np.zeros((kinds, len(codes)))
+        indicators[codes, np.arange(len(codes))] = 1.0
+        return cls(
+            centre=centre,
+            counts=indicators.sum(axis=1),
+            sums=indicators @ centred,
+            products=centred.T @ centred,
+        )
 
     def without(self, part: _Moments) -> _Moments:
         return _Moments(
@@ -118,13 +126,13 @@ class _Moments:
             products=self.products - part.products,
         )
 
-    def lines(self, shrinks: tuple[float, ...]) -> list[_LinearScores]:
-        """Discriminants, one for each share of the covariance that is made diagonal."""
+    def linear_scores(self, shrinks: tuple[float, ...]) -> list[_LinearScores]:
+        """The linear scores of a discriminant for each of the `shrinks`, the share of the covariance made diagonal."""
         people, kinds = float(self.counts.sum()), len(self.counts)
         prior = np.log((self.counts + 0.5) / (people + 0.5 * kinds))
         mean_offset = self.sums.sum(axis=0) / people
         sums = self.sums - self.counts[:, None] * mean_offset
-        # A mean of few people is drawn towards the mean of all, as if one more had been there.
+        # The mean of a group is shrunk towards the mean of all people, as if it had one more person there.
         means = sums / (self.counts + 1.0)[:, None]
         # Products about these means: sum (x - m)(x - m)' = sum xx' - S'm - m'S + m' diag(counts) m.
         crossed = sums.T @ means

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
+from holdfast.attack._models.fitted import linear_model
 
 NEWTON_STEPS = 8
 
@@ -24,7 +25,7 @@ class LinearInside:
     own_design: Floats
     designs: Floats
     labels: Floats
-    """0 and 1 of two classes, or the numbers."""
+    """The responses: 0 or 1 for two classes, or numbers."""
     loss: Literal["logistic", "squared"]
     trained_on: int
     penalty: float = 0.0
@@ -34,14 +35,14 @@ class LinearInside:
     """Earlier fits to own people, which do not depend on the sensitive column."""
 
     def usual_weights(self, own: int) -> tuple[Floats, Floats, float]:
-        """The fit to the attacker's own people: weights, curvature, variance of a response."""
+        """The weights fitted to the attacker's `own` people, the curvature there, and the variance of a response."""
         key = own, self.labels[:own].tobytes()
         if key not in self.fits:
             self.fits[key] = _usual_weights(self.own_design, self.labels[:own], self.loss, self.penalty)
         return self.fits[key]
 
     def take(self, rows: NDArray[np.intp]) -> LinearInside:
-        """With fewer people of the attacker's own; all others stay."""
+        """The same with some of the people only: some of the attacker's own, and all others."""
         own_rows = rows[rows < len(self.own_design)]
         return replace(self, own_design=self.own_design[own_rows], labels=self.labels[rows])
 
@@ -71,9 +72,9 @@ def _usual_weights(design: Floats, labels: Floats, loss: str, penalty: float) ->
 
 def inside_of(model: Any, *, trained_on: int, classes: int) -> dict[str, Any] | None:
     """Weights (intercept last), loss, penalty and noise of a fitted linear model; None for any other model."""
-    coef, intercept = getattr(model, "coef_", None), getattr(model, "intercept_", None)
-    if coef is None or intercept is None or classes > 2:
+    if not (hasattr(model, "coef_") and hasattr(model, "intercept_")) or classes > 2:
         return None
+    coef, intercept = model.coef_, model.intercept_
     weights = np.append(np.ravel(np.asarray(coef, dtype=np.float64)), np.ravel(intercept)[:1])
     if weights.size != np.size(coef) + 1 or np.size(intercept) > 1:
         return None
@@ -81,18 +82,17 @@ def inside_of(model: Any, *, trained_on: int, classes: int) -> dict[str, Any] | 
     squared = hasattr(model, "predict") and not hasattr(model, "classes_")
     if not squared and "Logistic" not in name:
         return None
-    stated = getattr(model, "penalty", None)
-    if isinstance(stated, int | float):
-        penalty = float(stated)
+    if hasattr(model, "penalty") and isinstance(model.penalty, int | float):
+        penalty = float(model.penalty)
     elif hasattr(model, "alpha") and name == "Ridge":
         penalty = float(model.alpha) / trained_on
     else:
         penalty = 1.0 / (float(model.C) * trained_on) if hasattr(model, "C") else 0.0
-    noise = getattr(getattr(model, "model_", None), "noise_std", None)
+    released = linear_model(model)
     return {
         "weights": weights,
         "loss": "squared" if squared else "logistic",
         "penalty": penalty,
-        "noise_std": float(noise or 0.0),
+        "noise_std": 0.0 if released is None else float(released.noise_std or 0.0),
         "trained_on": trained_on,
     }

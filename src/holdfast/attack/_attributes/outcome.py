@@ -1,4 +1,4 @@
-"""Figures from guesses: the gain over the imputer, members against fresh people, and the people guessed surest.
+"""Figures about guesses: the gain over the imputer, members against fresh people, and the surest guesses.
 
 Only the difference between members and fresh people, by the same guesser and the same model, is a leak about members,
 and only that is bounded by a proof (soundness, section 27). How well fresh people are guessed is bounded by nothing.
@@ -49,7 +49,7 @@ class Gain:
 
     @classmethod
     def of(cls, attack: Bools, imputer: Bools, *, confidence: float = 0.95) -> Gain:
-        """Attack minus imputer; the limits are exact limits of both kinds of disagreement, an error of half each.
+        """The gain of an attack over the imputer; half of the error is for each of the two kinds of disagreement.
 
         >>> gain = Gain.of(np.array([True] * 60 + [False] * 40), np.array([True] * 40 + [False] * 60))
         >>> gain.value, gain.low > 0, gain.p_value < 1e-5
@@ -96,7 +96,7 @@ class MemberGap:
 
     @classmethod
     def of(cls, members: Bools, fresh: Bools, *, confidence: float = 0.95) -> MemberGap:
-        """The gap of two groups of outcomes.
+        """The gap between members and fresh people, from whether each was guessed right.
 
         >>> gap = MemberGap.of(np.arange(100) < 90, np.arange(100) < 60)
         >>> round(gap.value, 2), gap.low > 0.1, gap.p_value < 1e-6
@@ -157,48 +157,49 @@ class Surest:
 
     @classmethod
     def of(cls, outcome: RightGuesses, *, k: int, confidence: float = 0.95, seed: Any = 0) -> Surest:
-        """Of both groups; `k` must not exceed the smaller one."""
+        """The surest guesses about members and about fresh people; `k` must not exceed the smaller group."""
         smaller = min(outcome.members.size, outcome.fresh.size)
         require(1 <= k <= smaller, "surest", k, f"from 1 to {smaller}, the smaller of both groups")
         fresh = _precision(outcome.fresh, outcome.fresh_sure, k)
         members = _precision(outcome.members, outcome.members_sure, k)
         right = np.concatenate([outcome.members, outcome.fresh])
-        sure = np.concatenate([outcome.members_sure, outcome.fresh_sure])
-        ranked = right[np.argsort(-sure, kind="stable")]
-        random, inside = np.random.default_rng(seed), np.arange(right.size) < outcome.members.size
-        ahead = 1
+        sureness = np.concatenate([outcome.members_sure, outcome.fresh_sure])
+        right_by_sureness = right[np.argsort(-sureness, kind="stable")]
+        random, is_member = np.random.default_rng(seed), np.arange(right.size) < outcome.members.size
+        at_least_as_far = 1
         for _ in range(PERMUTATIONS):
-            coins = random.permutation(inside)
-            ahead += int(ranked[coins][:k].sum()) - int(ranked[~coins][:k].sum()) >= members - fresh
+            coins = random.permutation(is_member)
+            difference = int(right_by_sureness[coins][:k].sum()) - int(right_by_sureness[~coins][:k].sum())
+            at_least_as_far += difference >= members - fresh
         return cls(
             k=k,
             fresh=Rate.of(fresh, k, confidence=confidence),
             members=members / k,
-            p_value=ahead / (PERMUTATIONS + 1),
+            p_value=at_least_as_far / (PERMUTATIONS + 1),
         )
 
 
-def _precision(right: Bools, sure: Floats, k: int) -> int:
-    """How many of the k surest are right; of equally sure ones the first."""
-    order = np.argsort(-sure, kind="stable")[:k]
+def _precision(right: Bools, sureness: Floats, k: int) -> int:
+    """How many of the k surest guesses are right; among equally sure ones the first count."""
+    order = np.argsort(-sureness, kind="stable")[:k]
     return int(right[order].sum())
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupRisk:
-    """A group of people about whom the release adds more than nothing."""
+    """What the release adds about a group of people."""
 
     group: str
     people: int
     gain: Gain
     at_risk: bool
-    """After Holm's rule over all groups that were looked at."""
+    """Whether the gain is above 0 by Holm's rule over all groups that were looked at."""
 
 
 def group_risks(
     groups: dict[str, Bools], attack: Bools, imputer: Bools, *, confidence: float = 0.95
 ) -> tuple[GroupRisk, ...]:
-    """The gain in each group, the largest first; an error shared by Holm's rule."""
+    """The gain in each group, those at risk first and the largest first; Holm's rule shares the error."""
     gains = {
         name: Gain.of(attack[inside], imputer[inside], confidence=confidence)
         for name, inside in groups.items()

@@ -1,4 +1,4 @@
-"""Players: who takes part in an attack on an attribute, and how a table is split into them."""
+"""Players: the release and the people of an attack on an attribute, and how tables are split into these people."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def players_of_tables(
     people: int,
     random: np.random.Generator,
 ) -> Players:
-    """The players where the owner hands over fresh people; two thirds of these become the attacker's own."""
+    """The players where the owner has fresh people; up to two thirds of these become the attacker's own."""
     release = ReleaseSeen.of(model, schema=schema)
-    # A model's own schema lacks the column that it predicts.
-    whole = release.schema is not None and (target is None or target in release.schema.names)
-    inside = People.of(table, release.schema if whole else schema)
+    # The schema of a model may lack the column that it predicts.
+    is_complete = release.schema is not None and (target is None or target in release.schema.names)
+    inside = People.of(table, release.schema if is_complete else schema)
     outside = People.of(fresh, inside.schema)
     predicted, total = _predicted_column(target, release, inside), inside.count + outside.count
     if predicted is not None:
@@ -97,7 +97,7 @@ def players_by_coins(
 
 
 def _trained_model(model: Any, train: Any, people: People, target: str | None) -> Any:
-    """A model of these people, or rows."""
+    """What `train` makes of these people, a model or rows; without it a copy of the model, fitted to them."""
     names = list(people.schema.names)
     if train is not None:
         return train(people.model_input(names, {}))
@@ -118,7 +118,10 @@ def _trained_model(model: Any, train: Any, people: People, target: str | None) -
         )
     if target is None:
         raise ParameterError("target must be given: the column that the model predicts")
-    features = list(getattr(model, "feature_names_in_", ())) or [name for name in names if name != target]
+    if hasattr(model, "feature_names_in_"):
+        features = list(model.feature_names_in_)
+    else:
+        features = [name for name in names if name != target]
     return copy.fit(people.model_input(features, {}), people.labels(target))
 
 

@@ -1,4 +1,4 @@
-"""ReleaseSeen: the release under attack, a model or rows, and the model's answers about each candidate value."""
+"""ReleaseSeen: the release under attack, a model or rows; what a model answers, and what is known of the response."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ import numpy as np
 from holdfast._arrays import Floats
 from holdfast.attack._attributes.attribute_case import Known, Response
 from holdfast.attack._attributes.linear_inside import LinearInside, inside_of
-from holdfast.attack._attributes.people import People, Secret
+from holdfast.attack._attributes.people import People
+from holdfast.attack._attributes.secret import Secret
 from holdfast.attack._models.answers import answers_as_numbers, require_number_answers
-from holdfast.attack._models.target import Target, columns_read, first_step
+from holdfast.attack._models.fitted import columns_read, schema_of
+from holdfast.attack._models.target import Target
 from holdfast.attack._records import LEAVE_OUT_ADVICE, Records
 from holdfast.attack._rows.released_rows import opened_rows
 from holdfast.data._schema import Numeric, Schema
@@ -30,7 +32,7 @@ LARGEST_DESIGN_MATRIX = 8_000_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReleaseSeen:
-    """`target` is a model, with the columns that it is asked with; or `rows` are released rows."""
+    """The release as an attacker has it: a model (`target`) and the columns that it reads, or released `rows`."""
 
     target: Target | None = None
     columns: tuple[str, ...] = ()
@@ -38,34 +40,31 @@ class ReleaseSeen:
     schema: Schema | None = None
     guarantee: Guarantee | None = None
     cache: dict[Any, Any] = field(default_factory=dict)
-    """What does not depend on the sensitive column: the features of the attacker's own people, and fits to them."""
+    """Results that do not depend on the sensitive column: features of the attacker's own people, and fits to them."""
 
     @classmethod
     def of(cls, model: Any, *, schema: Schema | None) -> ReleaseSeen:
-        """Of an estimator, callable, target, synthesiser, release, path, or table of rows."""
+        """The release of an estimator, callable, target, synthesiser, release, path, or table of rows."""
         if isinstance(model, str | os.PathLike):
             from holdfast.release import Release
 
             model = Release.load(Path(model))
-        if hasattr(model, "sample") and getattr(model, "release_", None) is not None:
+        if hasattr(model, "sample") and hasattr(model, "release_") and model.release_ is not None:
             model = model.release_
         tabular = any(hasattr(model, name) for name in ("iloc", "column_names")) or isinstance(model, Mapping)
         if tabular or _holds_rows(model):
-            rows, read, guarantee = opened_rows(model, schema)
-            return cls(rows=rows, schema=read, guarantee=guarantee)
+            rows, rows_schema, guarantee = opened_rows(model, schema)
+            return cls(rows=rows, schema=rows_schema, guarantee=guarantee)
         target = Target.of(model)
-        stored = getattr(getattr(target.model, "model_", None), "schema", None)
-        known = getattr(first_step(target.model), "schema", None)  # of an Encoder
-        read = schema or (Schema.from_dict(stored) if stored is not None else known)
         return cls(
             target=target,
             columns=columns_read(target.model),
-            schema=read,
+            schema=schema or schema_of(target.model),
             guarantee=target.guarantee,
         )
 
     def with_columns(self, names: Sequence[str], target: str) -> tuple[str, ...]:
-        """The columns that the model is asked with: its own, or all but the one that it predicts."""
+        """The columns that the model reads: as it says itself, or all `names` but the `target`."""
         chosen = self.columns or tuple(name for name in names if name != target)
         missing = [name for name in chosen if name not in names]
         require(not missing, "table", missing, "made of all columns that the model reads")
@@ -151,7 +150,7 @@ class ReleaseSeen:
 
 
 def _holds_rows(model: Any) -> bool:
-    """Whether a release holds synthetic rows; `FormatError` inside says it does not."""
+    """Whether a model is a release that holds synthetic rows."""
     if not (hasattr(model, "provenance") and hasattr(model, "guarantee")):
         return False
     from holdfast.synth._contents import SyntheticContents
@@ -173,7 +172,7 @@ def response_of(
     own: int,
     random: np.random.Generator,
 ) -> Response:
-    """What the attacker knows of the response of everybody."""
+    """What the attacker knows of everybody's response, the column `name`; the first `own` people are the attacker's."""
     require(
         known in ("exact", "approximate", "label"), "response", known, "'exact', 'approximate' or 'label'"
     )
@@ -201,7 +200,7 @@ def response_of(
     if known == "approximate":
         error_std = 0.25 * float(np.std(numbers[:own])) if error is None else error
         require(error_std > 0, "response_error", error_std, "> 0")
-        # Own people are blurred alike, so that what is learned from them fits the others.
+        # The attacker's own people are blurred too, so that what is learned from them fits the others.
         numbers = numbers + error_std * random.normal(size=numbers.size)
     spread = float(np.std(numbers[:own])) or 1.0
     block = ((numbers - numbers[:own].mean()) / spread)[:, None]

@@ -10,22 +10,22 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from holdfast._arrays import Codes, Floats
+from holdfast._arrays import Bools, Codes, Floats
 from holdfast.errors import require
 
 SAME_OUTPUT_DISTANCE = 1e-9
-"""Outputs this close are one output: the same sum in another order is."""
+"""Outputs at most this far apart are the same: a sum in another order differs by as much."""
 
 
-def values_left(outputs: Floats, shown: Floats) -> NDArray[np.bool_]:
-    """The values whose output is nearest to the one seen: for values of a finite domain, those that give it.
+def possible_values(outputs: Floats, shown: Floats) -> Bools:
+    """The values that may have given the output that is shown: those whose own output is nearest to it.
 
-    `outputs` has shape (people, values, numbers shown), `seen` (people, numbers shown). A number that was put into
-    a bin before need not give the output of any bin's middle: the nearest ones are possible.
+    `outputs` has the shape (people, values, numbers shown), `shown` the shape (people, numbers shown). For values of a
+    finite domain the nearest output is the one shown; a number that was put into a bin need not give the output of the
+    bin's middle.
 
-    >>> values_left(np.array([[[0.0], [1.0], [1.0]]]), np.array([[1.0]])).tolist()
+    >>> possible_values(np.array([[[0.0], [1.0], [1.0]]]), np.array([[1.0]])).tolist()
     [[False, True, True]]
     """
     require(
@@ -35,13 +35,13 @@ def values_left(outputs: Floats, shown: Floats) -> NDArray[np.bool_]:
     return np.asarray(distance <= distance.min(axis=1, keepdims=True) + SAME_OUTPUT_DISTANCE)
 
 
-def best_guess(left: NDArray[np.bool_], prior: Floats) -> Codes:
-    """The likeliest value that is left. On ties of the output this is the prior's mode, never a constant.
+def best_guess(possible: Bools, prior: Floats) -> Codes:
+    """The possible value that is likeliest by the prior.
 
     >>> best_guess(np.array([[True, True, False]]), np.array([[0.2, 0.3, 0.5]])).tolist()
     [1]
     """
-    return np.asarray(np.argmax(np.where(left, prior, -1.0), axis=1), dtype=np.int64)
+    return np.asarray(np.argmax(np.where(possible, prior, -1.0), axis=1), dtype=np.int64)
 
 
 def output_codes(outputs: Floats) -> Codes:
@@ -69,7 +69,7 @@ def gain(codes: Codes, prior: Floats) -> Floats:
 
 
 def blind_gain(prior: Floats) -> Floats:
-    """The same without the output."""
+    """For each person how often the best guess without the output is right, on average."""
     return np.asarray(prior.max(axis=1))
 
 
@@ -94,5 +94,5 @@ def mean_limits(mean: float, samples: int, *, error: float) -> tuple[float, floa
     >>> [round(limit, 4) for limit in mean_limits(0.5, 1000, error=0.05)]
     [0.4571, 0.5429]
     """
-    off = math.sqrt(math.log(2.0 / error) / (2.0 * samples))
-    return max(0.0, mean - off), min(1.0, mean + off)
+    reach = math.sqrt(math.log(2.0 / error) / (2.0 * samples))
+    return max(0.0, mean - reach), min(1.0, mean + reach)

@@ -19,19 +19,16 @@ from holdfast._arrays import Codes, Floats
 from holdfast._extras import import_optional
 from holdfast._ranges import as_labels
 from holdfast.attack._influence.columns import Column, Domain, column_of, with_column
-from holdfast.attack._influence.invertibility import (
-    Shown,
-    cells_among,
-    column_invertibility,
-    count_of,
-    divided_people,
-    every_output,
-    read_people,
-    released_lines,
-    require_form,
-    selected_people,
-)
+from holdfast.attack._influence.invertibility import column_invertibility
+from holdfast.attack._influence.judged_people import count_of, read_people, select_people, split_people
+from holdfast.attack._influence.prior import cells_among
 from holdfast.attack._influence.ranking import NOT_LIMITED, ColumnInvertibility
+from holdfast.attack._influence.shown_answers import (
+    ShownForm,
+    answers_by_value,
+    require_form,
+    shown_answers,
+)
 from holdfast.attack._models.target import Target
 from holdfast.attack._records import Records, arrow_of
 from holdfast.attack._report import NOTICE
@@ -54,7 +51,7 @@ class PublishingOption:
     """Log loss of what is shown (certain decisions cost 0.01 each way); for numbers the mean squared error."""
 
     def to_json(self) -> dict[str, Any]:
-        """The figures."""
+        """The figures, as plain data."""
         return {"option": self.name, "right": self.right, "loss": self.loss, **self.invertibility.to_json()}
 
 
@@ -196,7 +193,7 @@ class PublishingOptions:
         return figure
 
     def to_json(self) -> dict[str, Any]:
-        """The figures."""
+        """The figures, as plain data."""
         options = [option.to_json() for option in self.options]
         return {"audience": self.audience, "column": self.column, "options": options, "note": NOT_LIMITED}
 
@@ -274,11 +271,11 @@ def publishing_options(
     truth = answers[places]
     domain = Domain.of(judged, sensitive, schema)
     require(domain.size >= 2, "sensitive", sensitive, "a column of two values or more")
-    forms: list[tuple[str, Target, Shown]] = [("scores", target, "scores")]
+    forms: list[tuple[str, Target, ShownForm]] = [("scores", target, "scores")]
     forms += [(f"scores to {step:g}", target, float(step)) for step in steps]
     if target.task == "classification":
         forms.append(("decisions only", target, "decision"))
-    outputs = every_output(lambda features: released_lines(target, "scores", features), judged, domain)
+    outputs = answers_by_value(lambda features: shown_answers(target, "scores", features), judged, domain)
     for name, groups in _mergers(sensitive, domain, outputs):
         if retraining is None:
             merged = _averaged_model(target, domain, groups, own, schema)
@@ -291,13 +288,13 @@ def publishing_options(
         exposure = column_invertibility(
             published, form, judged, own, domain, schema=schema, confidence=confidence, random=random
         )
-        right, loss = quality(published, released_lines(published, form, judged), truth)
+        right, loss = quality(published, shown_answers(published, form, judged), truth)
         options.append(PublishingOption(name=name, invertibility=exposure, right=right, loss=loss))
     return PublishingOptions(options=tuple(options), column=sensitive, task=target.task)
 
 
 def labels_of(people: Any, labels: Any) -> NDArray[Any]:
-    """True answers: as they are, or a column of the people by its name."""
+    """The true answers: as they are given, or the column of the people with this name."""
     if not isinstance(labels, str):
         return as_labels("labels", labels)
     if isinstance(people, Table):
@@ -309,25 +306,26 @@ def labels_of(people: Any, labels: Any) -> NDArray[Any]:
 def _judged_people(
     people: Any, reference: Any, random: np.random.Generator
 ) -> tuple[Any, Any, NDArray[np.intp]]:
+    """The people who are judged, the attacker's own, and the row numbers of the judged."""
     count = count_of(people)
     if reference is not None:
         return people, reference, np.arange(count)
-    order, _ = divided_people(np.arange(count)[:, None], None, random)
+    order, _ = split_people(np.arange(count)[:, None], None, random)
     places = np.sort(order[:, 0])
     own = np.setdiff1d(np.arange(count), places)
-    return selected_people(people, places), selected_people(people, own), places
+    return select_people(people, places), select_people(people, own), places
 
 
 def _mergers(name: Column, domain: Domain, outputs: Floats) -> list[tuple[str, Codes]]:
-    """Half as many groups, of values with similar answers, and one group for all."""
-    order = np.argsort(np.argsort(outputs.mean(axis=(0,))[:, -1], kind="stable"), kind="stable")
+    """Names and groups of the values of a column: pairs of values with similar answers, and one group for all."""
+    ranks = np.argsort(np.argsort(outputs.mean(axis=(0,))[:, -1], kind="stable"), kind="stable")
     half = -(-domain.size // 2)
-    pairs = [] if half < 2 else [(f"{name} in {half} groups", order // 2)]
+    pairs = [] if half < 2 else [(f"{name} in {half} groups", ranks // 2)]
     return [*pairs, (f"{name} dropped", np.zeros(domain.size, dtype=np.int64))]
 
 
 def _averaged_model(target: Target, domain: Domain, groups: Codes, own: Any, schema: Schema | None) -> Target:
-    """The model that tells the groups apart and nothing finer: answers averaged over the values of a group."""
+    """A model that only tells the groups of values apart: its answers are averaged over the values of a group."""
     codes = cells_among(own, domain, schema)
     shares = np.bincount(codes[codes >= 0], minlength=domain.size)[: domain.size] + 0.5
 
@@ -353,7 +351,7 @@ def _retrained_model(
     schema: Schema | None,
     classes: Sequence[Any] | None,
 ) -> Target:
-    """The model trained again on data in which every value of a group is the group's first."""
+    """A model trained again on data in which every value is replaced by the first value of its group."""
     first = {group: int(np.flatnonzero(groups == group)[0]) for group in np.unique(groups).tolist()}
 
     def coarse(rows: Any) -> Any:
@@ -366,12 +364,12 @@ def _retrained_model(
 
 
 def quality(target: Target, shown: Floats, truth: NDArray[Any]) -> tuple[float, float]:
-    """How good what is shown is: share right and log loss, or R^2 and squared error."""
+    """How good the answers shown are: the share of right decisions and the log loss, or R^2 and the squared error."""
     if target.task == "regression":
         error = float(np.mean((shown[:, 0] - truth.astype(np.float64)) ** 2))
         return 1.0 - error / max(float(np.var(truth.astype(np.float64))), 1e-12), error
     records = Records(features=np.zeros((len(truth), 1)), labels=truth)
     own = target.label_columns(records)
     rows = np.arange(len(truth))
-    sure = np.clip(shown, 0.01, 0.99)
-    return float(np.mean(np.argmax(shown, axis=1) == own)), float(-np.mean(np.log(sure[rows, own])))
+    probabilities = np.clip(shown, 0.01, 0.99)
+    return float(np.mean(np.argmax(shown, axis=1) == own)), float(-np.mean(np.log(probabilities[rows, own])))

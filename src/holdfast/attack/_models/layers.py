@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from holdfast._arrays import Floats
+from holdfast.attack._models.fitted import linear_model
 from holdfast.attack._models.target import Target
 from holdfast.attack._records import Records
 from holdfast.errors import ParameterError
@@ -63,8 +64,8 @@ def layer_passes(target: Target, records: Records) -> list[LayerPass]:
         )
     weights, constants, activation = _weights(model)
     rows = target.matrix(records)
-    norm = getattr(getattr(model, "model_", None), "row_norm", None)
-    inputs = [rows if norm is None else clip_rows(rows, norm)]
+    linear = linear_model(model)
+    inputs = [rows if linear is None else clip_rows(rows, linear.row_norm)]
     outputs = []
     activate, slope = ACTIVATIONS[activation]
     for matrix, constant in zip(weights, constants, strict=True):

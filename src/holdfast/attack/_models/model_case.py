@@ -79,7 +79,7 @@ class ModelCase(MembershipCase):
         return "the reference models were not observed for it: give views= to reference_models"
 
     def setting_aside(self, judged: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
-        """With the records of `kept` to judge, and those of `aside` for a population."""
+        """The same case with the records of the mask `judged` to judge, and those of `aside` for a population."""
         return replace(
             self,
             records=self.records.take(judged),

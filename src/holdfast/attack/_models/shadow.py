@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from holdfast._arguments import Seed, checked
 from holdfast._arrays import Bools
 from holdfast.attack._attack import View
+from holdfast.attack._models.fitted import encoder_of
 from holdfast.attack._models.target import Target
 from holdfast.attack._records import Records
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, ParameterError, require
@@ -29,12 +30,12 @@ from holdfast.learn._rows.summation import one_thread
 Fit = Callable[[tuple[Any, Any], int], Any]
 """From data (X, y) and a seed to a fitted model."""
 Draw = Callable[[np.random.Generator, int], Bools]
-"""Which of so many records a reference model is trained on; its twin gets the others."""
+"""From a generator and the number of records to the records of one model of a pair; its twin gets the others."""
 T = TypeVar("T")
 Observe = Callable[[Target, Records], T]
-"""From a reference model, as a target, and the records to what is stored of it."""
+"""From a reference model and the records to what is stored of the model."""
 MOST_LESSONS = 24_000
-"""Lessons for an attack that learns: pairs of a reference model and a record."""
+"""The most lessons for an attack that learns: pairs of a reference model and a record."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,7 +99,7 @@ class References:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class ShadowModels:
-    """How an attacker trains reference models: what like, how many, and by how many threads.
+    """How an attacker trains reference models: by which training, how many, and by how many threads.
 
     Parameters
     ----------
@@ -130,8 +131,8 @@ class ShadowModels:
         )
 
 
-def halves(random: np.random.Generator, count: int) -> Bools:
-    """Half of the records, at random."""
+def random_half(random: np.random.Generator, count: int) -> Bools:
+    """A random half of `count` records, as a mask."""
     chosen = np.zeros(count, dtype=bool)
     chosen[random.permutation(count)[: (count + 1) // 2]] = True
     return chosen
@@ -145,12 +146,12 @@ def reference_models(
     models: int = 16,
     classes: tuple[Any, ...] | None = None,
     random_state: Seed | None = None,
-    draw: Draw = halves,
+    draw: Draw = random_half,
     base: Records | None = None,
     jobs: int | None = None,
     views: Mapping[str, View] | None = None,
 ) -> References:
-    """Train reference models and keep the signal of each on every record.
+    """Train reference models and store the signal of each on every record.
 
     Parameters
     ----------
@@ -230,7 +231,7 @@ def observe_models(
     models: int,
     classes: tuple[Any, ...] | None = None,
     random_state: Seed | None = None,
-    draw: Draw = halves,
+    draw: Draw = random_half,
     base: Records | None = None,
     jobs: int | None = None,
 ) -> tuple[Bools, list[T]]:
@@ -241,7 +242,7 @@ def observe_models(
     random = np.random.default_rng(seeds.spawn(1)[0])
     first_halves = [draw(random, records.count) for _ in range(models // 2)]
     included = np.array([mask for first in first_halves for mask in (first, ~first)])
-    fit, names = fitting(train), classes or tuple(np.unique(records.labels).tolist())
+    fit, names = fit_function(train), classes or tuple(np.unique(records.labels).tolist())
     fit_seeds = [int(seed.generate_state(1)[0] >> 1) for seed in seeds.spawn(models)]
 
     def observe_model(place: int) -> T:
@@ -251,7 +252,7 @@ def observe_models(
         return observe(Target.of(model, classes=classes).with_class_order(names), records)
 
     with warnings.catch_warnings(), one_thread():
-        # Reference models never leave the attacker: what they would spend or promise is nobody's concern.
+        # Reference models never leave the attacker, so what they spend or promise need not be warned of.
         for kind in (BudgetWarning, NotPrivateWarning, AssumptionWarning):
             warnings.simplefilter("ignore", kind)
         warnings.filterwarnings("ignore", category=UserWarning, module="sklearn")
@@ -260,7 +261,7 @@ def observe_models(
     return included, observed
 
 
-def fitting(train: Any) -> Fit:
+def fit_function(train: Any) -> Fit:
     """A function from data and a seed to a model, from an estimator or a training function."""
     if hasattr(train, "fit") and hasattr(train, "get_params"):
         from sklearn.base import clone
@@ -280,5 +281,5 @@ def fitting(train: Any) -> Fit:
 
 
 def cloneable(model: Any) -> bool:
-    """Whether a fitted model says how to fit another one: a scikit-learn estimator on arrays."""
-    return hasattr(model, "fit") and hasattr(model, "get_params") and getattr(model, "encoder_", None) is None
+    """Whether copies of a fitted model can be fitted to arrays: whether it is a scikit-learn estimator of arrays."""
+    return hasattr(model, "fit") and hasattr(model, "get_params") and encoder_of(model) is None

@@ -1,7 +1,7 @@
 """Target: any model as an attacker sees it, records in and probabilities or predictions out.
 
-Estimators, callables and saved releases become targets by one of a few adapters. What attacks model is a target's
-`signal`, the log-odds of a record's own label or a residual; `finite` makes infinite log-odds comparable.
+Estimators, callables and saved releases become targets by one of a few adapters. The attacks model a target's `signal`
+about a record: the log-odds of its own label, or a residual. `finite_signals` makes infinite log-odds comparable.
 """
 
 from __future__ import annotations
@@ -27,10 +27,18 @@ from holdfast.attack._models.answers import (
     probabilities_of_logits,
     require_number_answers,
 )
+from holdfast.attack._models.fitted import (
+    columns_read,
+    encoder_of,
+    is_pipeline,
+    reads_table,
+    release_of,
+    released_model,
+)
 from holdfast.attack._records import Records
 from holdfast.data._arrow_columns import arrow_column
 from holdfast.data._batch import encode_batch
-from holdfast.data._encode import Encoder, with_value
+from holdfast.data._encode import with_value
 from holdfast.data._engines import rows_of_source
 from holdfast.data._engines.files import numeric_column
 from holdfast.data._schema import Categorical, Numeric, Schema
@@ -231,11 +239,14 @@ class Target:
         try:
             return np.array([places[name] for name in records.labels.tolist()], dtype=np.intp)
         except (KeyError, TypeError):
-            texts, names = (
-                records.labels.dtype.kind in "US",
-                all(isinstance(name, str) for name in self.classes),
+            labels_are_texts = records.labels.dtype.kind in "US"
+            classes_are_texts = all(isinstance(name, str) for name in self.classes)
+            why = (
+                ""
+                if labels_are_texts == classes_are_texts
+                else f"; y holds {_texts_or_numbers(labels_are_texts)}, the classes are "
+                f"{_texts_or_numbers(classes_are_texts)}"
             )
-            why = "" if texts == names else f"; y holds {_sort(texts)}, the classes are {_sort(names)}"
             raise DataError(
                 f"y holds a label that the model does not know: its classes are {_class_list(self.classes)}{why}"
             ) from None
@@ -256,13 +267,13 @@ class Target:
 
     def matrix(self, records: Records) -> Floats:
         """The features of the `records` as numbers: through the encoder of a model that was fitted on a table."""
-        encoder = getattr(self.model, "encoder_", None)
+        encoder = encoder_of(self.model)
         inputs = records.features if self.prepare is None else self.prepare(records.features)
         features = inputs if encoder is None else encoder.transform(inputs)
         return np.asarray(features.toarray() if hasattr(features, "toarray") else features, dtype=np.float64)
 
     def residuals(self, records: Records) -> Floats:
-        """What a regression's prediction lacks for each of the `records`: y minus prediction."""
+        """The residual of a regression for each of the `records`: y minus prediction."""
         predicted = answers_as_numbers(self.outputs(records.features))
         require(
             predicted.shape == (records.count,),
@@ -280,25 +291,24 @@ class Target:
         return np.asarray(labels - predicted)
 
     def signal(self, records: Records) -> Floats:
-        """The one number for each of the `records` that likelihood attacks model: log-odds, or the residual."""
+        """For each of the `records` the number that likelihood attacks model: log-odds, or the residual."""
         return self.log_odds(records) if self.task == "classification" else self.residuals(records)
 
 
 def read_records(source: Path | str, *, label: str, target: Target) -> Records:
-    """The records of a file or a database's table: the columns that the model names, or all but the label, in order.
+    """The records of a file, or of a table of a database: the columns that the model reads, or all but the label.
 
-    Rows without a label are left out, as a fit leaves them out; a model that was fitted to a table knows what its
-    column declares for them.
+    Rows without a label are left out, as in a fit. A model that was fitted to a table also knows which label the schema
+    declares for missing ones.
     """
     table = rows_of_source(source)
-    read = columns_read(target.model)
-    columns = read or tuple(name for name in table.column_names if name != label)
+    columns = columns_read(target.model) or tuple(name for name in table.column_names if name != label)
     missing = [name for name in (label, *columns) if name not in table.column_names]
     if missing:
         named = "the table of the URL" if "://" in str(source) else Path(source).name
         raise DataError(f"{named} lacks the columns {', '.join(missing)}")
     declared = _declared_column(target.model, label)
-    known = _present(table.column(label)) if declared is None else with_value(declared, table.column(label))
+    known = _has_value(table.column(label)) if declared is None else with_value(declared, table.column(label))
     if not known.any():
         raise DataError(
             f"the column {label!r} must hold the model's classes or numbers, and no row of it does: there is nobody to "
@@ -314,21 +324,23 @@ def read_records(source: Path | str, *, label: str, target: Target) -> Records:
         else _class_labels(values, label, target.classes)
     )
     chosen = table.select(list(columns))
-    if read_as_table(target.model):
+    if reads_table(target.model):
         return Records(features=chosen, labels=labels, left_out=left_out)
     rows = np.column_stack([numeric_column(chosen.column(name), name) for name in columns])
     return Records(features=rows, labels=labels, left_out=left_out)
 
 
 def _declared_column(model: Any, label: str) -> Numeric | Categorical | None:
-    """What the table that a model was fitted to declares of its target, if the model says so."""
-    stored = getattr(getattr(model, "model_", None), "schema", None)
-    schema = None if stored is None else Schema.from_dict(stored)
-    return schema[label] if schema is not None and label in schema.names else None
+    """The column that the schema of a fitted model declares for its target, if it has one."""
+    released = released_model(model)
+    if released is None or released.schema is None:
+        return None
+    schema = Schema.from_dict(dict(released.schema))
+    return schema[label] if label in schema.names else None
 
 
-def _present(values: Any) -> NDArray[np.bool_]:
-    """Which values are neither null nor no number."""
+def _has_value(values: Any) -> NDArray[np.bool_]:
+    """Which values are neither null nor NaN."""
     import pyarrow.compute as pc
 
     missing = pc.is_null(values, nan_is_null=True)
@@ -337,51 +349,26 @@ def _present(values: Any) -> NDArray[np.bool_]:
 
 def _labels_as_declared(column: Numeric | Categorical, values: Any) -> Any:
     """Labels as the model's schema codes them: its classes, or numbers clipped to their bounds."""
-    stored = arrow_column(values)
-    batch = encode_batch(Schema([column]), {column.name: stored}, len(stored))
+    arrow_values = arrow_column(values)
+    batch = encode_batch(Schema([column]), {column.name: arrow_values}, len(arrow_values))
     if isinstance(column, Numeric):
         return np.asarray(batch.values[column.name], dtype=np.float64)
     return np.asarray(column.values)[batch.codes(column.name)]
 
 
 def _class_labels(values: Any, label: str, classes: Sequence[Any]) -> Any:
-    """Labels as the model's classes are: texts of a schema, truth values, numbers; CSV has texts for them all."""
+    """Labels of the type of the model's classes: texts, truth values or numbers; a CSV file has texts for all."""
     texts = all(isinstance(name, str) for name in classes)
     if texts or kind_of(values.type) is not Kind.text:
         return np.array([str(value) if texts else value for value in values.to_pylist()])
     if all(isinstance(name, bool | np.bool_) for name in classes):
-        written = [str(value).strip().lower() for value in values.to_pylist()]
-        if not set(written) <= {"true", "false"}:
+        lowered = [str(value).strip().lower() for value in values.to_pylist()]
+        if not set(lowered) <= {"true", "false"}:
             raise DataError(
                 f"the column {label!r} must hold the model's classes: texts 'true' and 'false', in any case"
             )
-        return np.array([value == "true" for value in written])
+        return np.array([text == "true" for text in lowered])
     return np.array(numeric_column(values, label).tolist())
-
-
-def first_step(model: Any) -> Any:
-    """The object that takes the rows: the first step of a Pipeline, or the model itself."""
-    return model.steps[0][1] if isinstance(getattr(model, "steps", None), list) else model
-
-
-def columns_read(model: Any) -> tuple[str, ...]:
-    """The columns that a fitted model or Pipeline reads, where it says so."""
-    first = first_step(model)
-    if isinstance(first, Encoder):
-        return first.columns_
-    fitted = getattr(first, "model_", None)
-    named: Any = (
-        getattr(fitted, "columns", None)
-        or getattr(fitted, "feature_names", None)
-        or getattr(first, "feature_names_in_", ())
-    )
-    return tuple(map(str, named))
-
-
-def read_as_table(model: Any) -> bool:
-    """Whether a model takes columns by their names, texts among them, and not a matrix of numbers."""
-    first = first_step(model)
-    return isinstance(first, Encoder) or getattr(getattr(first, "model_", None), "columns", None) is not None
 
 
 # Infinite signals become finite, so that a normal law can describe them.
@@ -410,7 +397,7 @@ def _class_list(names: Sequence[Any]) -> str:
     return shown + (", ..." if len(names) > 6 else "")
 
 
-def _sort(texts: bool) -> str:
+def _texts_or_numbers(texts: bool) -> str:
     return "texts" if texts else "numbers"
 
 
@@ -424,10 +411,10 @@ def _model_and_guarantee(model: Any) -> tuple[Any, Guarantee | None]:
         from holdfast.learn._estimators import model_of_release
 
         return model_of_release(model), model.guarantee
-    release = getattr(model, "release_", None)
-    if isinstance(getattr(model, "steps", None), list):
+    release = release_of(model)
+    if is_pipeline(model):
         from holdfast.learn._estimators.pipeline import pipeline_release
 
-        with suppress(ParameterError):  # a step of others learned from the rows, and nothing is promised
+        with suppress(ParameterError):  # a foreign step learned from the rows, so there is no guarantee
             release = pipeline_release(model)
     return model, None if release is None else release.guarantee

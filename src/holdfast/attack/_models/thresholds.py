@@ -20,7 +20,7 @@ from holdfast._arrays import Bools, Floats
 from holdfast.attack._attack import Attack
 from holdfast.attack._membership_result import MembershipResult
 from holdfast.attack._models.model_case import ModelCase
-from holdfast.attack._models.shadow import halves, observe_models
+from holdfast.attack._models.shadow import observe_models, random_half
 from holdfast.attack._records import Records
 from holdfast.errors import require
 
@@ -80,7 +80,7 @@ class Threshold:
 def calibrated_threshold(
     scores: ArrayLike, *, false_alarm: float, labels: ArrayLike | None = None, floor: int = 1
 ) -> Threshold:
-    """At most this rate of false alarms, from the scores of calibration records that are no members.
+    """The threshold with at most this rate of false alarms, from the scores of calibration records that are no members.
 
     A non-member from the same source exceeds the k-th highest of n calibration scores with probability at most
     k/(n + 1), on average over calibrations; k is the largest that keeps the promise, and with too few records
@@ -114,25 +114,25 @@ def _order_statistic(values: Floats, false_alarm: float) -> float:
     return math.inf if highest == 0 else float(np.sort(values)[values.size - highest])
 
 
-def sorted_half(scores: ArrayLike) -> Bools:
-    """Of a pool of 2N records, half of them members, the N highest scores are called members (Micali 2022).
+def highest_half(scores: ArrayLike) -> Bools:
+    """Which of 2N records, half of them members, have the N highest scores: these are called members (Micali 2022).
 
     Ties are broken by position.
 
-    >>> sorted_half([0.1, 0.9, 0.5, 0.7]).tolist()
+    >>> highest_half([0.1, 0.9, 0.5, 0.7]).tolist()
     [False, True, False, True]
     """
     values = np.asarray(scores, dtype=np.float64)
     require(values.ndim == 1 and values.size >= 2, "scores", values.shape, "a list of two numbers or more")
-    called = np.zeros(values.size, dtype=bool)
-    called[np.argsort(-values, kind="stable")[: values.size // 2]] = True
-    return called
+    highest = np.zeros(values.size, dtype=bool)
+    highest[np.argsort(-values, kind="stable")[: values.size // 2]] = True
+    return highest
 
 
-def best_cut(members: ArrayLike, non_members: ArrayLike) -> float:
+def best_threshold(members: ArrayLike, non_members: ArrayLike) -> float:
     """The threshold with the best balanced accuracy on these scores, to be used on others.
 
-    >>> best_cut([2.0, 3.0], [0.0, 1.0])
+    >>> best_threshold([2.0, 3.0], [0.0, 1.0])
     1.0
     """
     inside, outside = np.sort(np.asarray(members, float)), np.sort(np.asarray(non_members, float))
@@ -142,7 +142,7 @@ def best_cut(members: ArrayLike, non_members: ArrayLike) -> float:
     return float(cuts[np.argmax(detection - alarms)])
 
 
-def from_shadow(
+def shadow_threshold(
     attack: Attack,
     train: Any,
     reference: Any,
@@ -151,7 +151,7 @@ def from_shadow(
     random_state: Seed | None = None,
     classes: tuple[Any, ...] | None = None,
     jobs: int | None = None,
-    draw: Callable[[np.random.Generator, int], Bools] = halves,
+    draw: Callable[[np.random.Generator, int], Bools] = random_half,
 ) -> Threshold:
     """The threshold that separates members from others best on shadow models trained on halves of `reference`."""
     records = Records.of(reference, "reference")
@@ -168,4 +168,6 @@ def from_shadow(
         jobs=jobs,
     )
     scores = np.stack(observed)
-    return Threshold(value=best_cut(scores[included], scores[~included]), rule=f"{models} shadow models")
+    return Threshold(
+        value=best_threshold(scores[included], scores[~included]), rule=f"{models} shadow models"
+    )

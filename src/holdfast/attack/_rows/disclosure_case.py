@@ -86,5 +86,5 @@ def _counts(counts: Any) -> bool:
 
 
 def some_people(people: ReleasedRows, most: int, random: np.random.Generator) -> ReleasedRows:
-    """At most so many of them, at random."""
+    """The people, or `most` of them drawn at random where there are more."""
     return people if people.count <= most else people.take(random.permutation(people.count)[:most])

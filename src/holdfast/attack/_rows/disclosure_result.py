@@ -74,7 +74,7 @@ class DisclosureResult(AttackResult):
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Of the risk: both rates at once, each with half of the error."""
+        """The limits of the risk, which hold for both rates at once, each with half of the error."""
         half = 1.0 - (1.0 - self.confidence) / 2.0
         members, control = (self.rate(group, confidence=half) for group in ("members", "control"))
         return _beyond(members.low, control.high), _beyond(members.high, control.low)

@@ -57,7 +57,7 @@ class RowsCase(MembershipCase):
         return None
 
     def setting_aside(self, judged: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
-        """With the records of `kept` to judge, and those of `aside` for a population."""
+        """The same case with the records of the mask `judged` to judge, and those of `aside` for a population."""
         return replace(self, records=self.records.take(judged), population=self.records.take(aside))
 
     def known_population(self) -> ReleasedRows:

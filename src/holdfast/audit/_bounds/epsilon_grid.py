@@ -1,10 +1,10 @@
 """A lower bound on epsilon from a family of tests: climb a fixed grid of epsilons until one is not rejected.
 
-A family of tests, one for each epsilon, makes a lower bound only through "every epsilon up to here is
-rejected"; the largest rejected epsilon alone controls nothing when the rejections are not nested. The
-nulls are nested, so a test that is valid at one epsilon of the grid is valid at everything below it: if the
-truth lies between two of them, a bound above the truth needs the upper one to be rejected, which has probability
-at most beta. Hence climbing a grid that was fixed in advance loses one step and nothing else.
+Let there be a test of each epsilon. The bound is the largest epsilon such that it and every smaller one is rejected.
+The largest rejected epsilon by itself is no valid bound where a smaller one is not rejected. A test that is valid at
+one epsilon is valid at every smaller one. So if the truth lies between two epsilons of the grid, the bound exceeds it
+only if the upper one is rejected, which has probability at most beta. Climbing a grid that was fixed in advance
+therefore loses one step of the grid and nothing else.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 FINE_STEP, STEP_RATIO, FINE_RUNGS = 0.001, 1.005, 200
 """The grid has steps of 0.001 up to 0.2, which is rung 200, then steps of half a percent."""
 LAST_RUNG = 1100
-"""The last index, near epsilon 17.8; no audit of fewer than 10^8 guesses gets there."""
+"""The last index of the grid, near epsilon 17.8; no audit of fewer than 10^8 guesses gets there."""
 
 
 def rung(index: int) -> float:
@@ -43,9 +43,9 @@ def last_epsilon(holds: Callable[[float], bool]) -> int:
 
 
 def climb(is_rejected: Callable[[float], bool], *, start: int = 0) -> float:
-    """The largest epsilon such that it and every one below are rejected; 0 if the first is not.
+    """The largest epsilon of the grid such that it and every smaller one is rejected; 0 if the first is not.
 
-    Those below the index `start` are known to be rejected by a simpler argument.
+    Epsilons below the index `start` are known to be rejected by a simpler argument.
 
     >>> climb(lambda epsilon: epsilon < 0.0015 or epsilon > 3.0)
     0.001

@@ -1,7 +1,7 @@
 """A valid lower bound from the best number of guesses: the test is calibrated for the whole path of guesses at once.
 
-Guesses are made surest first, and the auditor looks after r_1 < r_2 < ... of them. "Report the largest
-bound over all looks" raises a false alarm in 30 % of runs at 95 % (soundness, section 13). Three repairs:
+Guesses are made surest first, and the auditor looks after r_1 < r_2 < ... of them. Reporting the largest bound over all
+looks raises a false alarm in 30 % of runs at a confidence of 95 % (soundness, section 13). There are three repairs:
 
 * the exact path: given the output, each guess in turn is right with probability at most q = e^eps/(1+e^eps),
   so correctness is dominated by independent coins of bias q, and "some look has a binomial tail of at most a"
@@ -87,7 +87,7 @@ def level(looks: ArrayLike, *, epsilon: float, beta: float) -> float:
 
 
 class Levels:
-    """The critical levels of one plan of looks, computed when first needed and remembered for further audits.
+    """The critical levels of some looks at every epsilon, stored once they are computed.
 
     >>> levels = Levels(range(1, 51), beta=0.05)
     >>> levels.rejects(0.001, epsilon=1.0), levels.rejects(0.04, epsilon=1.0)
@@ -224,7 +224,7 @@ def geometric_epsilon_lower(
 def split_epsilon_lower(
     chosen_on: ArrayLike, reported_on: ArrayLike, *, canaries: int, confidence: float = 0.95
 ) -> float:
-    """Choose the share of guesses on one half of the canaries, report on the other; delta = 0 only.
+    """A bound that reports on one half of the canaries with the share of guesses chosen on the other; delta = 0 only.
 
     The halves are drawn without looking at coins or scores; `canaries` is the size of the reporting half.
     The choice depends on the coins of the first half, which for delta > 0 would not be fixed in advance.

@@ -92,9 +92,9 @@ def epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, confidence: float =
 
 
 def two_sided_epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, confidence: float = 0.95) -> float:
-    """The same from two-sided limits, also with "with" and "without" exchanged (soundness, section 22).
+    """The epsilon refuted by a test whose direction was not fixed in advance (soundness, section 22).
 
-    For a test whose direction was not fixed in advance; it costs half of the error.
+    It is the larger epsilon of the test and of its mirror image, each at half of the error.
 
     >>> runs = ErrorRates(false_alarms=50, without=1000, misses=500, with_canary=1000)
     >>> round(two_sided_epsilon_lower(runs, delta=1e-5), 4)
@@ -155,7 +155,7 @@ def bayesian_epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, credibilit
 
 
 def bayesian_mass(errors: ErrorRates, *, epsilon: float, delta: float = 0.0) -> float:
-    """How probable the posterior finds it that (epsilon, delta) holds, times the number of thresholds tried."""
+    """The posterior probability that (epsilon, delta) holds, times the number of thresholds that were tried."""
     from scipy.special import betaincc, betaincinv
 
     require(0 <= delta < 1, "delta", delta, "in [0, 1)")
@@ -241,10 +241,10 @@ def at_threshold(
     )
 
 
-def held_out(
+def held_out_errors(
     with_canary: ArrayLike, without: ArrayLike, *, share: float = 0.25, delta: float = 0.0
 ) -> ErrorRates:
-    """Choose the threshold on the first share of the trainings with and without, count errors on the rest.
+    """The errors on the other trainings, at a threshold chosen on the first `share` of those with and without.
 
     The trainings must be in an order that knows nothing of the scores, such as the order of training.
     """
@@ -262,10 +262,10 @@ def held_out(
     return at_threshold(inside[cut_in:], outside[cut_out:], threshold=threshold)
 
 
-def best_of(
+def best_threshold_errors(
     with_canary: ArrayLike, without: ArrayLike, *, thresholds: ArrayLike, delta: float = 0.0
 ) -> ErrorRates:
-    """The best of a list of thresholds fixed in advance, the error shared between all of them (Bonferroni)."""
+    """The errors at the best of some thresholds fixed in advance, among which the error is shared (Bonferroni)."""
     listed = _scores(thresholds, "thresholds")
     chosen = best_threshold(with_canary, without, candidates=listed, delta=delta)
     return at_threshold(with_canary, without, threshold=chosen, tried=listed.size)
@@ -276,19 +276,20 @@ def best_threshold(
 ) -> float:
     """The candidate with the largest 95 % bound: a choice, for use on other trainings or with `tried` set."""
     inside, outside = np.sort(_scores(with_canary, "with_canary")), np.sort(_scores(without, "without"))
-    tried = _scores(candidates, "candidates")
-    alarms = outside.size - np.searchsorted(outside, tried, side="left")
-    misses = np.searchsorted(inside, tried, side="left")
-    upper = [
-        np.array([clopper_pearson_upper(int(k), size, error=0.025) for k in counts])
+    thresholds = _scores(candidates, "candidates")
+    alarms = outside.size - np.searchsorted(outside, thresholds, side="left")
+    misses = np.searchsorted(inside, thresholds, side="left")
+    alarm_limits, miss_limits = (
+        np.array([clopper_pearson_upper(int(count), size, error=0.025) for count in counts])
         for counts, size in ((alarms, outside.size), (misses, inside.size))
-    ]
-    bounds = _epsilon_at(upper[0], upper[1], delta)
-    # Where no candidate says anything, the one with the fewest errors.
-    return float(tried[np.lexsort((alarms / outside.size + misses / inside.size, -bounds))[0]])
+    )
+    bounds = _epsilon_at(alarm_limits, miss_limits, delta)
+    # Among thresholds of equal bounds, such as 0, the one with the fewest errors is chosen.
+    return float(thresholds[np.lexsort((alarms / outside.size + misses / inside.size, -bounds))[0]])
 
 
 def _epsilon_at(false_alarm: ArrayLike, miss: ArrayLike, delta: float) -> NDArray[np.float64]:
+    """The epsilon that error rates refute, the larger of both directions; elementwise."""
     x, y = np.asarray(false_alarm, float), np.asarray(miss, float)
 
     def direction(small: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -22,7 +22,7 @@ _LARGEST_MU = 64.0
 
 @dataclass(frozen=True, kw_only=True)
 class NormalScores:
-    """The t statistic of `count` scores on each table; `checked` says that they are normal by construction.
+    """The t statistic of `count` scores on each table; `checked`: whether they are known to be normal by construction.
 
     >>> round(NormalScores(count=100, statistic=7.07, checked=True).mu_lower(confidence=0.95), 3)
     0.752
@@ -38,18 +38,21 @@ class NormalScores:
 
     @classmethod
     def of(cls, first: ArrayLike, second: ArrayLike, *, checked: bool = False) -> NormalScores:
-        """From as many scores of each table; where all scores of a table are equal, the tables are told apart fully."""
+        """The statistic of equally many scores on both tables; without any spread it is as large as can be."""
         left, right = np.asarray(first, float), np.asarray(second, float)
         require(
             left.shape == right.shape and left.ndim == 1, "second", right.shape, "as many scores as first"
         )
         spread = math.sqrt((float(np.var(left, ddof=1)) + float(np.var(right, ddof=1))) / 2.0)
-        apart = float(left.mean() - right.mean())
-        statistic = math.sqrt(left.size / 2.0) * apart / spread if spread > 0.0 else math.copysign(1e9, apart)
+        difference = float(left.mean() - right.mean())
+        if spread > 0.0:
+            statistic = math.sqrt(left.size / 2.0) * difference / spread
+        else:
+            statistic = math.copysign(1e9, difference)
         return cls(count=int(left.size), statistic=statistic, checked=checked)
 
     def mu_lower(self, *, confidence: float) -> float:
-        """The largest mu that is refuted, with every smaller one; 0 if none is."""
+        """The largest mu such that it and every smaller one is refuted; 0 if none is."""
         from scipy.optimize import brentq
 
         beta = round(1.0 - confidence, 15)
@@ -60,11 +63,11 @@ class NormalScores:
         return float(brentq(lambda mu: self.p_value(mu) - beta, 0.0, _LARGEST_MU, xtol=1e-9)) * (1.0 - 1e-8)
 
     def p_value(self, mu: float) -> float:
-        """How probable so large a statistic is where the means are mu apart."""
+        """The probability of a statistic at least this large where the means are mu deviations apart."""
         from scipy.stats import nct
 
         tail = float(nct.sf(self.statistic, 2 * self.count - 2, math.sqrt(self.count / 2.0) * mu))
-        # Far in the tail the library's series fails; there a normal law is a safe side for the search.
+        # Far in the tail SciPy's series fails; there the normal law is on the safe side for the search.
         return tail if math.isfinite(tail) else float(self.statistic < math.sqrt(self.count / 2.0) * mu)
 
 

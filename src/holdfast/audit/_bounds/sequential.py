@@ -1,4 +1,4 @@
-"""Stop when you like: a bet against "epsilon is at most this", valid at any stopping time.
+"""A sequential audit: a bet against "epsilon is at most this", which is valid at any stopping time.
 
 Every guess of a fair membership coin is right with probability at most q = (e^eps + delta) / (1 + e^eps),
 whatever came before: within one training for delta = 0 (soundness, section 13), over independent trainings
@@ -27,7 +27,7 @@ from holdfast.privacy._safe_side import safe_side
 
 
 def right_at_most(epsilon: float, *, delta: float = 0.0) -> float:
-    """How often a guess of a fair membership coin is right, at most.
+    """The largest probability that a guess of a fair membership coin is right.
 
     >>> right_at_most(0.0)
     0.5
@@ -56,10 +56,10 @@ def log_wealth(
 
 
 def epsilon_lower(guesses: int, correct: int, *, delta: float = 0.0, confidence: float = 0.95) -> float:
-    """The largest epsilon whose gambler is rich enough now, and with it every smaller one; 0 if none.
+    """The largest epsilon that the wealth refutes now, together with every smaller one; 0 if none.
 
-    The wealth falls in q as long as v / (t+1) > q, and is below e beyond: the refuted epsilons are an
-    interval from 0 for every error below 1/e.
+    The wealth falls in q as long as v / (t+1) > q, and is below e beyond. So for every error below 1/e the refuted
+    epsilons are an interval from 0.
 
     >>> epsilon_lower(10, 5), round(epsilon_lower(1000, 900), 2)
     (0.0, 1.89)
@@ -71,7 +71,7 @@ def epsilon_lower(guesses: int, correct: int, *, delta: float = 0.0, confidence:
 
 
 def _needed_wealth(confidence: float) -> float:
-    """The log-wealth that refutes, rounded up."""
+    """The logarithm of the wealth that refutes at this confidence, rounded up."""
     require(0.64 < confidence < 1, "confidence", confidence, "in (0.64, 1)")
     return -math.log(error_of(confidence)) * (1.0 + 1e-9)
 

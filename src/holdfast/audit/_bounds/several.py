@@ -11,7 +11,7 @@ from holdfast.errors import require
 
 
 def shared_confidence(confidence: float, run: int) -> float:
-    """The confidence of each of so many bounds that hold together: Bonferroni's share of the error.
+    """The confidence of each of `run` bounds that are to hold together: Bonferroni's share of the error.
 
     >>> shared_confidence(0.95, 1), round(shared_confidence(0.95, 10), 4)
     (0.95, 0.995)

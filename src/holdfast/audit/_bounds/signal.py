@@ -38,7 +38,7 @@ class Signal:
 
     @classmethod
     def of_claim(cls, claim: PrivacyCurve, *, delta: float, interference: float = 0.0) -> Signal | None:
-        """With the least noise that keeps the claim; None where the claim is empty, so that no noise is needed."""
+        """The signal under the least noise that keeps the claim; None where an empty claim needs no noise."""
         pure = claim.as_pure()
         if pure is not None:
             return cls(laplace=1.0 / max(float(pure), 1e-9), interference=interference)
@@ -46,7 +46,7 @@ class Signal:
         return None if math.isinf(mu) else cls(normal=1.0 / mu, interference=interference)
 
     def with_less_noise(self, kappa: float) -> Signal:
-        """The same with the noise divided by kappa; an infinite kappa removes it."""
+        """The signal with the noise divided by kappa; an infinite kappa removes it."""
         return replace(self, normal=self.normal / kappa, laplace=self.laplace / kappa)
 
     @property
@@ -99,7 +99,7 @@ def gaussian_parameter(claim: PrivacyCurve, *, delta: float) -> float:
 
 
 def simulated_guesses(canaries: int, guesses: int, signal: Signal) -> NDArray[np.bool_]:
-    """Which of so many guesses are right, surest first, in simulated audits with independent scores: one per row."""
+    """Whether each guess is right in simulated audits with independent scores: (audits, guesses), surest first."""
     random = np.random.default_rng(POWER_SEED)
     audits = max(20, min(SIMULATIONS, MOST_COINS // canaries))
     coins = random.random((audits, canaries)) < 0.5

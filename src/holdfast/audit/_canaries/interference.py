@@ -28,11 +28,9 @@ def interference(
     raises the score at all, and infinite if it does not.
     """
     if noiseless is None:
-        return (
-            (0.0 if single else _in_a_sum(planting))
-            if isinstance(planting, PlantedRows | PlantedRecords)
-            else None
-        )
+        if not isinstance(planting, PlantedRows | PlantedRecords):
+            return None
+        return 0.0 if single else _interference_in_sum(planting)
     if single:
         out, inside = (
             float(planting.scores(noiseless(planting.data(np.array([coin]))))[0]) for coin in (False, True)
@@ -40,13 +38,13 @@ def interference(
         return 0.0 if inside > out else math.inf
     coins = _coins(planting.count)
     scores = planting.scores(noiseless(planting.data(coins)))
-    return strays(scores, coins, effect=float(scores[coins].mean() - scores[~coins].mean()))
+    return stray_ratio(scores, coins, effect=float(scores[coins].mean() - scores[~coins].mean()))
 
 
-def strays(scores: Any, coins: Any, *, effect: float) -> float:
-    """The standard deviation of the scores less the canaries' own effect, as a multiple of that effect.
+def stray_ratio(scores: Any, coins: Any, *, effect: float) -> float:
+    """The standard deviation of scores from which the canaries' effect is subtracted, as a multiple of that effect.
 
-    >>> strays(np.array([1.0, 0.0, 1.0, 0.0]), np.array([True, False, True, False]), effect=1.0)
+    >>> stray_ratio(np.array([1.0, 0.0, 1.0, 0.0]), np.array([True, False, True, False]), effect=1.0)
     0.0
     """
     values = np.asarray(scores, float)
@@ -55,7 +53,7 @@ def strays(scores: Any, coins: Any, *, effect: float) -> float:
     return float(np.std(values - effect * np.asarray(coins))) / effect
 
 
-def _in_a_sum(planting: PlantedRows | PlantedRecords) -> float:
+def _interference_in_sum(planting: PlantedRows | PlantedRecords) -> float:
     """The interference where the release is the sum of all rows, each with the sign of its label if it has one."""
     coins = _coins(planting.count)
     if isinstance(planting, PlantedRows):
@@ -64,7 +62,7 @@ def _in_a_sum(planting: PlantedRows | PlantedRecords) -> float:
         features, labels = planting.data(coins)
         total = np.where(labels == np.asarray(planting.classes[1]).astype(labels.dtype), 1.0, -1.0) @ features
     effect = planting.canaries.row_norm**2 * (2.0 if planting.adjacency is Adjacency.replace else 1.0)
-    return strays(planting.canaries.project(total), coins, effect=effect)
+    return stray_ratio(planting.canaries.project(total), coins, effect=effect)
 
 
 def _coins(count: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

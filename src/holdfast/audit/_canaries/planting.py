@@ -138,19 +138,21 @@ class PlantedRecords:
         )
 
     def scores(self, output: Any) -> Floats:
-        """The margin of each canary's own label; by the coefficients where there are some."""
-        weights = output if isinstance(output, np.ndarray) else getattr(output, "coef_", None)
+        """The margin of each canary's own label, by the model's coefficients or else by its probabilities."""
+        if isinstance(output, np.ndarray):
+            weights: Any = output
+        else:
+            weights = output.coef_ if hasattr(output, "coef_") else None
         if weights is not None and np.size(weights) == self.canaries.dimension:
             return self.canaries.project(np.ravel(np.asarray(weights, float)))
-        predict = getattr(output, "predict_proba", None)
-        if predict is None:
+        if not hasattr(output, "predict_proba"):
             raise ParameterError("train returned neither weights, coef_ nor predict_proba; give score=")
         features, signs = self.canaries.records(np.arange(self.count))
         places = {name: place for place, name in enumerate(np.asarray(output.classes_).tolist())}
         negative, positive = (places[name] for name in np.asarray(self.classes).tolist())
         own = np.where(signs > 0, positive, negative)
-        chances = np.clip(np.asarray(predict(features), float), 1e-12, 1.0)
-        return np.asarray(np.log(chances[np.arange(self.count), own]))
+        probabilities = np.clip(np.asarray(output.predict_proba(features), float), 1e-12, 1.0)
+        return np.asarray(np.log(probabilities[np.arange(self.count), own]))
 
     def summary(self) -> str:
         """What was planted; public."""
@@ -177,7 +179,7 @@ class WithScore:
         return self.planting.data(coins)
 
     def scores(self, output: Any) -> Floats:
-        """By the score that was handed in; it sees the output and public canaries only."""
+        """The auditor's own score of each canary, from the output of the training alone."""
         values = np.asarray(self.score(output), float)
         require(
             values.shape == (self.count,),

@@ -102,7 +102,7 @@ class ManyRuns(SingleCanary):
         )
         return self._result(
             Trainings(
-                errors=multi_run.held_out(scores[coins], scores[~coins], delta=question.delta),
+                errors=multi_run.held_out_errors(scores[coins], scores[~coins], delta=question.delta),
                 bound=self.bound,
             ),
             describe_scores(scores, coins),

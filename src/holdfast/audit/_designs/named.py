@@ -1,4 +1,4 @@
-"""Audit designs from a name and flat settings, as a command's options and a plan's lines give them."""
+"""Audit designs by a name and flat settings, which come from the options of a command or the lines of a plan."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def settings_of(name: str) -> frozenset[str]:
 
 
 def named_design(name: str, settings: Mapping[str, Any]) -> AuditDesign:
-    """The design with the settings that are not None; one that another design takes is refused by its name.
+    """The design of this name with all settings that are not None; a setting that only others take is refused.
 
     >>> named_design("multi-run", {"runs": 100, "seconds": None}).runs
     100

@@ -112,7 +112,7 @@ class OneRun(PlantedDesign):
         )
 
     def _candidates(self, dimension: int) -> Sequence[Canaries | LabelledCanaries]:
-        """The canaries that the user named; else two designs to choose from: as many as can be orthogonal, or 1000."""
+        """The canaries that the user chose; else two choices: as many as can be orthogonal, or 1000."""
         if self.canaries is None:
             counts = sorted({min(DEFAULT_CANARIES, max(dimension, 2)), DEFAULT_CANARIES})
             return [self._directions(count, dimension) for count in counts]
@@ -134,7 +134,7 @@ class OneRun(PlantedDesign):
         return max(range(len(plantings)), key=power_at)
 
     def _guesses(self, count: int) -> int:
-        """How many coins are guessed: `guesses` if given, else all along a path, and half where the number is fixed."""
+        """How many coins are guessed: `guesses` if given, else all for a path, or half where the number is fixed."""
         half = max(2, count // 2 // 2 * 2) if self.bound in ("fixed", "gaussian") else count // 2 * 2
         most = half if self.guesses is None else self.guesses
         require(1 <= most <= count, "guesses", most, f"in [1, {count}], the number of canaries")

@@ -50,17 +50,14 @@ class PlantedSlots:
 
     @classmethod
     def of(cls, data: Any) -> PlantedSlots:
-        """An array of rows, or a pair (X, y)."""
+        """The slots in an array of rows, or in a pair (X, y)."""
         features, labels = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
         rows = require_numbers("data", features)
         require(rows.ndim == 2, "data.ndim", rows.ndim, "2: an array of rows, or a pair (X, y)")
-        names = None if labels is None else as_labels("y", labels)
-        require(
-            names is None or names.shape == (rows.shape[0],),
-            "y.shape",
-            getattr(names, "shape", None),
-            "one per row",
-        )
+        if labels is None:
+            return cls(rows, None)
+        names = as_labels("y", labels)
+        require(names.shape == (rows.shape[0],), "y.shape", names.shape, "one per row")
         return cls(rows, names)
 
     @property
@@ -70,7 +67,7 @@ class PlantedSlots:
 
     @property
     def empty(self) -> bool:
-        """Whether nobody's row is among them."""
+        """Whether there are no rows, so that planted records are all of the data."""
         return not len(self.features)
 
 
@@ -99,18 +96,18 @@ class PlantedDesign:
         )
 
     def _directions(self, count: int, dimension: int) -> Canaries:
-        """Orthogonal directions where there are dimensions enough, else directions on the sphere."""
+        """The canaries that holdfast plants: orthogonal where there are dimensions enough, else on the sphere."""
         design = HadamardCanaries if count <= dimension else SphereCanaries
         return design(count=count, dimension=dimension, row_norm=self.row_norm or 1.0, seed=1)
 
     def _planting(
         self, slots: PlantedSlots, canaries: Canaries | LabelledCanaries, adjacency: Adjacency
     ) -> Planting:
-        """These canaries planted in the data, with the score that the auditor gave, or the default one."""
-        planting = self._by_default_score(slots, canaries, adjacency)
+        """The canaries planted in the data, judged by the auditor's score if there is one."""
+        planting = self._planting_with_default_score(slots, canaries, adjacency)
         return planting if self.score is None else WithScore(planting=planting, score=self.score)
 
-    def _by_default_score(
+    def _planting_with_default_score(
         self, slots: PlantedSlots, canaries: Canaries | LabelledCanaries, adjacency: Adjacency
     ) -> Planting:
         """The planting with its default score; directions get public random labels where the data have labels."""
@@ -136,12 +133,12 @@ class PlantedDesign:
     def _power_basis(
         self, planting: Planting, question: Question, *, runs: int, single: bool
     ) -> PowerBasis | None:
-        """What the power of this many trainings is computed from; None where the interference is not known."""
-        strays = interference(planting, self.noiseless, single=single)
-        if strays is None:
+        """The basis of the power of so many trainings; None where the interference is not known."""
+        spread = interference(planting, self.noiseless, single=single)
+        if spread is None:
             return None
         return PowerBasis(
-            claim=question.curve, interference=strays, measured=self.noiseless is not None, runs=runs
+            claim=question.curve, interference=spread, measured=self.noiseless is not None, runs=runs
         )
 
     def _result(
@@ -154,7 +151,7 @@ class PlantedDesign:
         *,
         generated: bool,
     ) -> AuditResult:
-        """The finding together with the question; `generated` says that all rows were made by holdfast."""
+        """The result of this finding; `generated` says that holdfast made all rows."""
         return AuditResult(
             finding=finding,
             delta=question.delta,
@@ -168,5 +165,5 @@ class PlantedDesign:
 
 
 def score_of_one(train: Callable[[Any], Any], planting: Planting, coin: bool) -> float:
-    """The score of the only canary, in a training with it or without."""
+    """The score of a single canary, in a training with it (`coin` is true) or without it."""
     return float(planting.scores(train(planting.data(np.array([coin]))))[0])

@@ -133,7 +133,7 @@ class Transcript:
     def answer(self, train: Train, data: Any, question: Question) -> AuditResult:
         """Run `train` on both tables of `data`, and hold the transcripts against the `question`."""
         require(isinstance(data, tuple) and len(data) == 2, "data", type(data).__name__, "a pair of tables")
-        game = _Game(train=train, pair=data, opened=self._opening(question), seeds=question.source)
+        game = _Game(train=train, pair=data, open_account=self._opener(question), seeds=question.source)
         budget = self._budget(game)
         if self.announce is not None:
             self.announce(budget)
@@ -149,8 +149,8 @@ class Transcript:
             for threshold in thresholds
         )
         normal = NormalScores.of(scores[0, cut:], scores[1, cut:], checked=game.normal_by_construction())
-        # The means of likelihood ratios of normal laws are mu^2 apart; for what power says, all runs may be looked at.
-        apart = float(scores[0].mean() - scores[1].mean())
+        # For normal laws the means of the two likelihood ratios differ by mu^2. All runs count: power is no bound.
+        mean_difference = float(scores[0].mean() - scores[1].mean())
         records = f"{self.group} record{'s' * (self.group > 1)}"
         return AuditResult(
             finding=Transcripts(
@@ -169,15 +169,15 @@ class Transcript:
             rows=question.rows or "real",
             basis=PowerBasis(
                 claim=question.curve,
-                interference=0.0 if apart > 0.0 else math.inf,
+                interference=0.0 if mean_difference > 0.0 else math.inf,
                 measured=True,
                 runs=budget.runs,
-                mu=math.sqrt(apart) if apart > 0.0 else None,
+                mu=math.sqrt(mean_difference) if mean_difference > 0.0 else None,
             ),
         )
 
-    def _opening(self, question: Question) -> Callable[[], Account]:
-        """How an account for one run is opened; the limit is translated once."""
+    def _opener(self, question: Question) -> Callable[[], Account]:
+        """A function that opens the account of one run; the limit is translated to its currency only once."""
         limit, adjacency = question.curve, question.adjacency
         unit = question.claim.unit if isinstance(question.claim, Guarantee) else None
         first = Account(limit, adjacency=adjacency, unit=unit, currency=self.currency)
@@ -210,7 +210,7 @@ class Transcript:
 
 
 class _Coins(Source):
-    """The secret coins of a run; it remembers whether the code under audit drew any."""
+    """The source of a run's secret coins, which notes whether the code under audit drew any."""
 
     def __init__(self, seed: Seed) -> None:
         super().__init__(seed=seed)
@@ -224,21 +224,21 @@ class _Coins(Source):
 
 @dataclass(kw_only=True, eq=False)
 class _Game:
-    """Runs and replays of the code on two tables; it also checks what makes scores normal by construction."""
+    """Runs and replays of the code on two tables, and the checks of what makes scores normal by construction."""
 
     train: Train
     pair: tuple[Any, Any]
-    opened: Callable[[], Account]
+    open_account: Callable[[], Account]
     seeds: Source
     distance: float = 0.0
     coins: _Coins = field(default_factory=lambda: _Coins(0))
     _centres: dict[int, list[Any]] = field(default_factory=dict)
-    _fixed: bool = True
+    _centres_are_fixed: bool = True
     _residuals: list[Floats] = field(default_factory=list)
     _outputs: list[Any] = field(default_factory=list)
 
     def score(self, world: int) -> float:
-        """The likelihood ratio of a fresh run on this table, the first table against the second."""
+        """The log-likelihood ratio, the first table against the second, of a new run on one of them (`world`)."""
         seed = int(self.seeds.words(1)[0]) >> 1
         steps = self._steps(world, seed)
         sign = 1.0 if world == 0 else -1.0
@@ -258,7 +258,8 @@ class _Game:
         return sign * float(np.clip(total, -APART_SCORE, APART_SCORE))
 
     def _steps(self, world: int, seed: Seed, outputs: list[Any] | None = None) -> Sequence[Draw]:
-        account = self.opened()
+        """The releases of a run on one table; with `outputs` of a replay that is fed these in place of its own."""
+        account = self.open_account()
         witness = Witness(seed=seed, tape=None if outputs is None else replay_tape(outputs), coins=self.coins)
         account.watch(witness)
         self.train(self.pair[world], account)
@@ -269,8 +270,8 @@ class _Game:
         gaussian = all(isinstance(step.mechanism, Gaussian) for step in steps)
         centres = self._centres.setdefault(world, [step.value for step in steps])
         self._outputs = [step.output for step in steps]
-        self._fixed = self._fixed and gaussian and _same_centres(centres, steps)
-        if self._fixed:
+        self._centres_are_fixed = self._centres_are_fixed and gaussian and _same_centres(centres, steps)
+        if self._centres_are_fixed:
             self._residuals += [
                 np.ravel(difference(step.output, step.value)) / float(step.mechanism.sigma)  # type: ignore[attr-defined]
                 for step in steps
@@ -278,7 +279,12 @@ class _Game:
 
     def normal_by_construction(self) -> bool:
         """Whether all that makes scores normal was checked: Gaussian releases, fixed centres, the law of the noise."""
-        if not self._fixed or self.coins.were_drawn or not self._residuals or self._follows_outputs():
+        if (
+            not self._centres_are_fixed
+            or self.coins.were_drawn
+            or not self._residuals
+            or self._follows_outputs()
+        ):
             return False
         from scipy.stats import chi2, kstest
 

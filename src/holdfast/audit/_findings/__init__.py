@@ -41,6 +41,7 @@ def bits_as_text(correct: Any) -> str:
 
 
 def finding_to_json(finding: Any) -> dict[str, Any]:
+    """A finding as plain values, which `finding_from_json` reads."""
     return {"kind": finding.kind, **asdict(finding)}
 
 

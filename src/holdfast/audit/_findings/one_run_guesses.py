@@ -101,25 +101,25 @@ class FixedGuesses(CountedGuesses, FromEpsilon):
     is_bound: ClassVar[bool] = True
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
-        """By the exact worst case."""
+        """The largest epsilon that the exact worst case refutes at this `delta` with this `confidence`."""
         return one_run.epsilon_lower(
             self.guesses, self.correct, canaries=self.canaries, delta=delta, confidence=confidence
         )
 
     def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
         """The exact worst case under the epsilon of the `claim` at this `delta`."""
-        return _worst(self.guesses, self.correct, self.canaries, claim.epsilon(delta), delta)
+        return _worst_case_p_value(self.guesses, self.correct, self.canaries, claim.epsilon(delta), delta)
 
     def rejects(self, claim: PrivacyCurve, correct: int, *, delta: float, beta: float) -> bool:
-        """By the same worst case."""
-        return _worst(self.guesses, correct, self.canaries, claim.epsilon(delta), delta) <= beta
+        """Whether the exact worst case of so many `correct` guesses refutes the `claim` at the error `beta`."""
+        return _worst_case_p_value(self.guesses, correct, self.canaries, claim.epsilon(delta), delta) <= beta
 
     def method(self) -> str:
         """How the bound is computed, in words."""
         return "one run, number of guesses fixed in advance, exact worst case (Steinke et al. 2023)"
 
 
-_RULES = {
+_RULE_TEXTS = {
     "exact": "the whole path of guesses calibrated exactly",
     "geometric": "a geometric grid of guess counts, error shared evenly",
     "uncorrected": "the uncorrected maximum over guess counts: NOT a valid bound",
@@ -164,21 +164,21 @@ class GuessPath(FromEpsilon):
             len(self.right) <= self.canaries, "right", len(self.right), f"at most {self.canaries} guesses"
         )
         require(1 <= self.every <= len(self.right), "every", self.every, f"in [1, {len(self.right)}]")
-        require(self.rule in _RULES, "rule", self.rule, f"one of {', '.join(_RULES)}")
+        require(self.rule in _RULE_TEXTS, "rule", self.rule, f"one of {', '.join(_RULE_TEXTS)}")
 
     @property
     def guesses(self) -> int:
-        """All guesses along the path."""
+        """The number of guesses along the path."""
         return len(self.right)
 
     @property
     def correct(self) -> int:
-        """All right ones."""
+        """The number of guesses that are right."""
         return self.right.count("1")
 
     @property
     def may_refute(self) -> bool:
-        """Not for the uncorrected maximum."""
+        """Whether the rule is valid: the uncorrected maximum is not."""
         return self.rule != "uncorrected"
 
     is_bound = may_refute
@@ -191,7 +191,7 @@ class GuessPath(FromEpsilon):
         return tuple(range(self.every, self.guesses + 1, self.every))
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
-        """The bound by the rule of the path."""
+        """The bound by the rule of the path, at this `delta` and with this `confidence`."""
         bits, m = np.array([c == "1" for c in self.right]), self.canaries
         if self.rule == "geometric":
             return guess_path.geometric_epsilon_lower(bits, canaries=m, delta=delta, confidence=confidence)
@@ -199,7 +199,7 @@ class GuessPath(FromEpsilon):
         return bound(bits, canaries=m, delta=delta, confidence=confidence, looks=self.looks)
 
     def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
-        """By the rule of the path, under the epsilon of the `claim` at this `delta`."""
+        """The p-value by the rule of the path, under the epsilon of the `claim` at this `delta`."""
         bits, epsilon = np.array([c == "1" for c in self.right]), claim.epsilon(delta)
         if not np.isfinite(epsilon):
             return 1.0
@@ -208,7 +208,9 @@ class GuessPath(FromEpsilon):
                 bits, canaries=self.canaries, epsilon=epsilon, delta=delta, looks=self.looks
             )
         counts = np.cumsum(bits)
-        least = min(_worst(r, int(counts[r - 1]), self.canaries, epsilon, delta) for r in self.looks)
+        least = min(
+            _worst_case_p_value(r, int(counts[r - 1]), self.canaries, epsilon, delta) for r in self.looks
+        )
         return min(1.0, least * (len(self.looks) if self.rule == "geometric" else 1))
 
     def power(
@@ -245,7 +247,7 @@ class GuessPath(FromEpsilon):
         share = left / looks.size if self.rule == "geometric" else left
         refuting = [
             [
-                _worst(r, v, self.canaries, epsilon, delta) <= share
+                _worst_case_p_value(r, v, self.canaries, epsilon, delta) <= share
                 for r, v in zip(self.looks, row, strict=True)
             ]
             for row in right.tolist()
@@ -254,7 +256,7 @@ class GuessPath(FromEpsilon):
 
     def method(self) -> str:
         """How the bound is computed, in words."""
-        return f"one run, {_RULES[self.rule]}"
+        return f"one run, {_RULE_TEXTS[self.rule]}"
 
 
 @checked
@@ -298,7 +300,7 @@ class GaussianGuesses(CountedGuesses):
         return fdp.p_value(claim.trade_off(), self.guesses, self.correct, canaries=self.canaries)
 
     def rejects(self, claim: PrivacyCurve, correct: int, *, delta: float, beta: float) -> bool:
-        """By the same recursion."""
+        """Whether so many `correct` guesses refute the curve of the `claim` at the error `beta`."""
         return fdp.rejects(_polygon_inverse(claim), self.guesses, correct, canaries=self.canaries, beta=beta)
 
     def trade_off(self, *, delta: float, confidence: float) -> TradeOff:
@@ -310,7 +312,7 @@ class GaussianGuesses(CountedGuesses):
         return "one run, whole trade-off curve, Gaussian family (Mahloujifar et al. 2024)"
 
 
-def _worst(guesses: int, correct: int, canaries: int, epsilon: float, delta: float) -> float:
+def _worst_case_p_value(guesses: int, correct: int, canaries: int, epsilon: float, delta: float) -> float:
     """The worst case of any (epsilon, delta)-DP mechanism; 1 where epsilon is infinite."""
     if not np.isfinite(epsilon):
         return 1.0

@@ -19,14 +19,14 @@ from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._tradeoff import TradeOff
 
 
-def _bayesian(errors: multi_run.ErrorRates, *, delta: float, confidence: float) -> float:
+def _credible_epsilon(errors: multi_run.ErrorRates, *, delta: float, confidence: float) -> float:
     return multi_run.bayesian_epsilon_lower(errors, delta=delta, credibility=confidence)
 
 
-_BOUNDS: dict[str, tuple[Callable[..., float], str]] = {
+_BOUNDS_AND_TEXTS: dict[str, tuple[Callable[..., float], str]] = {
     "clopper-pearson": (multi_run.epsilon_lower, "Clopper-Pearson limits on both error rates"),
     "gaussian": (multi_run.gaussian_epsilon_lower, "Clopper-Pearson limits within the Gaussian family"),
-    "bayesian": (_bayesian, "Bayesian credible bound (Jeffreys priors), not a confidence bound"),
+    "bayesian": (_credible_epsilon, "Bayesian credible bound (Jeffreys priors), not a confidence bound"),
 }
 
 
@@ -58,39 +58,41 @@ class Trainings:
     bound: Literal["clopper-pearson", "gaussian", "bayesian"] = "clopper-pearson"
 
     def __post_init__(self) -> None:
-        require(self.bound in _BOUNDS, "bound", self.bound, f"one of {', '.join(_BOUNDS)}")
+        require(
+            self.bound in _BOUNDS_AND_TEXTS, "bound", self.bound, f"one of {', '.join(_BOUNDS_AND_TEXTS)}"
+        )
 
     @property
     def canaries(self) -> int:
-        """One coin for each training."""
+        """The number of coins, one for each training."""
         return self.errors.without + self.errors.with_canary
 
     @property
     def guesses(self) -> int:
-        """Every training is guessed."""
+        """The number of guesses, one for each training."""
         return self.canaries
 
     @property
     def correct(self) -> int:
-        """Trainings without an error."""
+        """The number of trainings without an error."""
         return self.canaries - self.errors.false_alarms - self.errors.misses
 
     @property
     def may_refute(self) -> bool:
-        """Not for credible bounds."""
+        """Whether there is a valid test: credible bounds have none."""
         return self.bound != "bayesian"
 
     @property
     def is_bound(self) -> bool:
-        """Only where nothing is assumed about the mechanism."""
+        """Whether the bound assumes nothing about the mechanism."""
         return self.bound == "clopper-pearson"
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
         """The bound of the chosen kind, at this `delta` and with this `confidence`."""
-        return _BOUNDS[self.bound][0](self.errors, delta=delta, confidence=confidence)
+        return _BOUNDS_AND_TEXTS[self.bound][0](self.errors, delta=delta, confidence=confidence)
 
     def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
-        """The two limits are a point that the best test is below; the curve of the `claim` must be too.
+        """The smallest error at which the limits of both error rates contradict the curve of the `claim`.
 
         A credible bound has no test: there it is the posterior mass of (epsilon, `delta`).
         """
@@ -132,7 +134,7 @@ class Trainings:
     def method(self) -> str:
         """How the bound is computed, in words."""
         chosen = f", best of {self.errors.tried} thresholds" if self.errors.tried > 1 else ""
-        return f"many runs, {_BOUNDS[self.bound][1]}{chosen}"
+        return f"many runs, {_BOUNDS_AND_TEXTS[self.bound][1]}{chosen}"
 
 
 @checked
@@ -167,28 +169,28 @@ class AnytimeGuesses(FromEpsilon):
 
     @property
     def canaries(self) -> int:
-        """One coin for each guess."""
+        """The number of coins, one for each guess."""
         return len(self.right)
 
     @property
     def guesses(self) -> int:
-        """All of them."""
+        """The number of guesses."""
         return len(self.right)
 
     @property
     def correct(self) -> int:
-        """The right ones."""
+        """The number of guesses that are right."""
         return self.right.count("1")
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
-        """The bound at the best moment."""
-        self._check(delta)
+        """The bound at the best moment, at this `delta` and with this `confidence`."""
+        self._check_delta(delta)
         bits = np.array([c == "1" for c in self.right])
         return sequential.path_epsilon_lower(bits, delta=delta, confidence=confidence)
 
     def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
         """One over the largest wealth of a gambler against the `claim`, read at this `delta`."""
-        self._check(delta)
+        self._check_delta(delta)
         epsilon = claim.epsilon(delta)
         if not math.isfinite(epsilon):
             return 1.0
@@ -225,7 +227,7 @@ class AnytimeGuesses(FromEpsilon):
         bits = np.random.default_rng(POWER_SEED).random((SIMULATIONS, runs or len(self.right))) >= wrong
         return float(np.mean(_wealth(bits, epsilon, delta) >= -math.log(beta)))
 
-    def _check(self, delta: float) -> None:
+    def _check_delta(self, delta: float) -> None:
         require(
             self.trainings or delta == 0.0,
             "delta",

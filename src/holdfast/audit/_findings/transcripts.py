@@ -72,22 +72,22 @@ class Transcripts:
 
     @property
     def canaries(self) -> int:
-        """One coin for each counted run."""
+        """The number of coins, one for each counted run."""
         return self.against.without + self.against.with_canary
 
     @property
     def guesses(self) -> int:
-        """Every counted run is guessed."""
+        """The number of guesses, one for each counted run."""
         return self.canaries
 
     @property
     def correct(self) -> int:
-        """Runs that the test put on the right table."""
+        """The number of runs that the test put on the right table."""
         return self.canaries - self.against.false_alarms - self.against.misses
 
     @property
     def is_bound(self) -> bool:
-        """The normal version only where its assumptions were checked."""
+        """Whether the bound assumes nothing about the code, or its assumptions were checked."""
         return self.bound == "clopper-pearson" or self.scores.checked
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
@@ -110,7 +110,7 @@ class Transcripts:
         return safe_side(excess, unsafe=high, safe=0.0, tolerance=1e-6)
 
     def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
-        """The two limits are a point that the best test is below; the curve of the `claim` must be too.
+        """The smallest error at which the limits of both error rates contradict the curve of the `claim`.
 
         The whole curve is tested, whatever the `delta`.
         """

@@ -32,7 +32,7 @@ MODELS = {
     "additive": "PrivateAdditiveClassifier",
 }
 ADDITIVE = "additive"
-"""For classes or numbers, as the target is."""
+"""The model whose estimator depends on the target: a classifier or a regressor."""
 ESTIMATORS: tuple[type[Any], ...] = (
     PrivateAdditiveClassifier,
     PrivateAdditiveRegressor,
@@ -43,7 +43,7 @@ ESTIMATORS: tuple[type[Any], ...] = (
     PrivateLogisticRegression,
     PrivateRidge,
 )
-"""Every estimator."""
+"""All estimators that a release may name."""
 
 
 @checked
@@ -95,31 +95,30 @@ def model_of_release(release: Release[Any]) -> Any:
 
 
 def estimator_named(name: str) -> type[Any] | None:
-    """The estimator of that name; None where holdfast has none."""
+    """The class of the estimator with this name; None where holdfast has none."""
     return next((estimator for estimator in ESTIMATORS if estimator.__name__ == name), None)
 
 
 def estimator_of(
     schema: Schema, target: str, model: str | None, *, penalty: float | None = None, **settings: Any
 ) -> Any:
-    """The estimator of this name in MODELS; by default logistic for classes, linear for numbers."""
-    chosen = model or ("logistic" if schema[target].kind == "categorical" else "linear")
-    if chosen not in MODELS:
-        raise ParameterError(f"model must be one of {', '.join(sorted(MODELS))}, got model={chosen!r}")
-    if chosen == ADDITIVE:
-        return _additive(schema, target, penalty=penalty, **settings)
-    own = {} if penalty is None else {"penalty": penalty}
-    kind = estimator_named(MODELS[chosen])
+    """A new estimator by the name of a `model` in MODELS; by default logistic for classes, linear for numbers."""
+    model = model or ("logistic" if schema[target].kind == "categorical" else "linear")
+    if model not in MODELS:
+        raise ParameterError(f"model must be one of {', '.join(sorted(MODELS))}, got model={model!r}")
+    if model == ADDITIVE:
+        return _additive_estimator(schema, target, penalty=penalty, **settings)
+    kind = estimator_named(MODELS[model])
     assert kind is not None
-    return kind(**settings, **own)
+    return kind(**settings) if penalty is None else kind(**settings, penalty=penalty)
 
 
-def _additive(schema: Schema, target: str, *, penalty: float | None, **settings: Any) -> Any:
-    """Linear models' settings must be left as they are: shapes have none of them."""
+def _additive_estimator(schema: Schema, target: str, *, penalty: float | None, **settings: Any) -> Any:
+    """A new additive estimator; the settings that only linear models have must be left at their defaults."""
     for name, default in {"method": "auto", "row_norm": None, "radius": None}.items():
-        given = settings.pop(name, default)
-        if given != default:
-            raise ParameterError(f"{name} must not be given for model='additive', got {name}={given!r}")
+        value = settings.pop(name, default)
+        if value != default:
+            raise ParameterError(f"{name} must not be given for model='additive', got {name}={value!r}")
     if penalty is not None:
         raise ParameterError(f"penalty must not be given for model='additive', got penalty={penalty}")
     kind = PrivateAdditiveClassifier if schema[target].kind == "categorical" else PrivateAdditiveRegressor

@@ -126,7 +126,7 @@ class PrivateAdditiveRegressor(PaidScore, RegressorMixin, PrivateAdditiveEstimat
         self.n_public = n_public
         self.random_state = random_state
 
-    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
+    def _label_coding(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
         assumed = () if self.target_bounds is not None else (BOUNDS_ASSUMED,)
         bounds = DEFAULT_BOUNDS if self.target_bounds is None else self.target_bounds
         require(np.shape(bounds) == (2,), "target_bounds", bounds, "two numbers (low, high)")
@@ -134,9 +134,9 @@ class PrivateAdditiveRegressor(PaidScore, RegressorMixin, PrivateAdditiveEstimat
         require(math.isfinite(low) and math.isfinite(high), "target_bounds", bounds, "finite")
         return NumberLabels(low=low, high=high, centred=True), assumed
 
-    def _column(self, column: Numeric | Categorical) -> LabelCoding:
+    def _column_coding(self, column: Numeric | Categorical) -> LabelCoding:
         if self.target_bounds is not None:
-            return self._targets(None)[0]
+            return self._label_coding(None)[0]
         if not isinstance(column, Numeric):
             raise ParameterError(f"target must be a numeric column for a regression, got {column.name!r}")
         return NumberLabels(low=column.low, high=column.high, centred=True)

@@ -204,11 +204,11 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
 
     # What the classifier and the regressor define.
 
-    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
+    def _label_coding(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
         """The coding of the labels of an array, and what is assumed because it was not declared."""
         raise NotImplementedError
 
-    def _column(self, column: Numeric | Categorical) -> LabelCoding:
+    def _column_coding(self, column: Numeric | Categorical) -> LabelCoding:
         """The coding of the labels in a declared column."""
         raise NotImplementedError
 
@@ -235,7 +235,7 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
             )
             resolve_adjacency(self.adjacency, X.adjacency)
             limit = limit_to_spend(self.epsilon, self.delta, account, count=X.n_public)
-            data = additive_table(X, target, coding=self._column, n_public=self.n_public, limit=limit)
+            data = additive_table(X, target, coding=self._column_coding, n_public=self.n_public, limit=limit)
             self.n_features_in_ = len(data.columns)
             self.__dict__.pop("feature_names_in_", None)
             return data
@@ -244,7 +244,7 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
             X, y = validate_data(self, X, y, dtype=np.float64)
             return additive_arrays(
                 X,
-                self._targets(y),
+                self._label_coding(y),
                 y,
                 names=self._feature_names() or tuple(f"x{place}" for place in range(X.shape[1])),
                 bounds=self.bounds,

@@ -1,4 +1,4 @@
-"""Classifiers: logistic regression and the linear support vector machine."""
+"""The linear classifiers: logistic regression and the linear support vector machine."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from holdfast._arguments import Seed, checked
+from holdfast._arrays import Floats
 from holdfast._assumption import READ_FROM_DATA, Assumption
 from holdfast.data._schema import Categorical, Numeric
 from holdfast.learn._estimators.estimator import PrivateLinearEstimator
@@ -24,13 +25,13 @@ from holdfast.learn.methods.method import Learner
 from holdfast.learn.methods.softmax_objective import covers
 from holdfast.privacy._adjacency import Adjacency
 
-LOSSES: Mapping[str, Any] = {"huber": HuberHinge(), "hinge": Hinge()}
-"""Of a support vector machine."""
+SVM_LOSSES: Mapping[str, Any] = {"huber": HuberHinge(), "hinge": Hinge()}
+"""The losses of a support vector machine, by the parameter `loss`."""
 LOSS_PARAMETER = Parameter(
     '{"huber", "hinge"}',
     '"huber", a hinge smoothed around its corner, or the plain "hinge", for methods that need no smoothness (`output` '
     "among them). With `epsilon=math.inf` the hinge is never smoothed.",
-    one_of(*LOSSES),
+    one_of(*SVM_LOSSES),
 )
 MULTI_CLASS_PARAMETER = Parameter(
     '{"multinomial", "one_vs_all"}',
@@ -49,35 +50,35 @@ LABELS_READ = Assumption(
 
 @checked
 class ClassFace(PaidScore, ClassifierMixin):  # type: ignore[misc]
-    """What classifiers share, whatever their model: labels in, scores to decisions out."""
+    """The base class of all classifiers, linear and additive: coded labels, and classes predicted from scores."""
 
     classes: Sequence[Any] | None
-    _scores: Callable[[Any], NDArray[np.float64]]
+    _scores: Callable[[Any], Floats]
 
-    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
+    def _label_coding(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
         if self.classes is None:
             check_classification_targets(y)
-        read = () if self.classes is not None else (LABELS_READ,)
+        assumed = () if self.classes is not None else (LABELS_READ,)
         coding = ClassLabels(classes=np.unique(y if self.classes is None else np.asarray(self.classes)))
-        return coding, read
+        return coding, assumed
 
-    def _column(self, column: Numeric | Categorical) -> LabelCoding:
+    def _column_coding(self, column: Numeric | Categorical) -> LabelCoding:
         return ClassLabels.of_column(column, self.classes)
 
     def _set_model(self, model: Any) -> None:
         super()._set_model(model)
         self.classes_ = np.asarray(model.classes)
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores of the rows of `X`: above 0 for the second class; with several classes, one column each."""
+    def decision_function(self, X: Any) -> Floats:
+        """The scores of the rows of `X`: above 0 for the second of two classes; of several, one column each."""
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predicted class of each row of `X`."""
         scores = self.decision_function(X)
-        chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[chosen])
+        places = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[places])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -85,8 +86,8 @@ class ClassFace(PaidScore, ClassifierMixin):  # type: ignore[misc]
         return tags
 
 
-def log_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of each class, from its score; one score is that of the second of two."""
+def log_probabilities(scores: Floats) -> Floats:
+    """The logarithm of the softmax of the scores; a single score is that of the second of two classes."""
     if scores.shape[1] == 1:
         scores = np.hstack([np.zeros_like(scores), scores])
     return np.asarray(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
@@ -94,7 +95,7 @@ def log_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @checked
 class PrivateLinearClassifier(ClassFace, PrivateLinearEstimator):
-    """What both classifiers share: classes, decisions and labels."""
+    """The base class of the linear classifiers."""
 
     classes: Sequence[Any] | None
 
@@ -202,8 +203,8 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
         if coding.binary:
             return Logistic()
-        several = Softmax if self.multi_class == "multinomial" else OneVsAll
-        return several(classes=len(coding.classes))
+        loss = Softmax if self.multi_class == "multinomial" else OneVsAll
+        return loss(classes=len(coding.classes))
 
     def _link(self, coding: Any) -> str | None:
         return "sigmoid" if self.multi_class == "one_vs_all" and not coding.binary else None
@@ -211,18 +212,18 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     def _wants_penalty(self, problem: Problem, *, pure: bool) -> bool:
         return pure and problem.outputs == "several" and not covers(problem)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """The probability of each class, one column for each of `classes_`, for each row of `X`."""
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> Floats:
         """The logarithm of each class's probability for each row of `X`.
 
         The probabilities are the softmax of the scores, or each model's own probability over the sum of all.
         """
         scores = self._scores(X)
-        own = scores if self.model_.link is None else -np.logaddexp(0.0, -scores)
-        return log_probabilities(own)
+        logits = scores if self.model_.link is None else -np.logaddexp(0.0, -scores)
+        return log_probabilities(logits)
 
 
 @checked
@@ -286,7 +287,7 @@ class PrivateLinearSVC(PrivateLinearClassifier):
         self.loss = loss
 
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
-        loss = LOSSES[self.loss]
+        loss = SVM_LOSSES[self.loss]
         return loss if coding.binary else OneVsAll(classes=len(coding.classes), binary=loss)
 
     def _wants_penalty(self, problem: Problem, *, pure: bool) -> bool:

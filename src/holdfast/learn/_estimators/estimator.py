@@ -1,7 +1,7 @@
-"""What linear estimators share: declared bounds in, one release out. Everything private is in the methods.
+"""The base class of the linear estimators: it prepares rows, lets a method fit them, and keeps the release.
 
-The order of things in `fit`: parameters are checked, rows are clipped and labels coded, what had to be read from
-the data becomes an assumption, and only then an account is opened and a method spends it.
+`fit` first checks parameters, then clips rows and codes labels. What had to be read from the data becomes an
+assumption. Only then an account is opened, from which a method pays. Everything that adds noise is in the methods.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from holdfast._arguments import checked
 from holdfast._arrays import Floats
 from holdfast._assumption import Assumption
 from holdfast._caution import warn
+from holdfast.data._encode import Encoder
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.data._table import Table
 from holdfast.errors import (
@@ -63,7 +64,7 @@ from holdfast.release._usefulness import announce
 
 GAUSSIAN_QUANTILE = 1.959964
 LAPLACE_QUANTILE = 2.118335
-"""How many standard deviations of the noise hold 95 % of it: ln(20) / sqrt(2) for Laplace noise."""
+"""How many standard deviations on both sides hold 95 % of the noise; for Laplace noise ln(20) / sqrt(2)."""
 REFUSED = {
     "sample_weight": "a weight multiplies the sensitivity by the largest weight, for which no public bound is "
     "declared; repeat or leave out rows by a public rule instead",
@@ -73,7 +74,7 @@ REFUSED = {
 
 @checked
 class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ignore[misc]
-    """A linear model under a declared row norm and a budget; a subclass says its loss, targets and rule."""
+    """A linear model that is fitted with a declared row norm and a budget; subclasses define loss and targets."""
 
     epsilon: float
     delta: float | None
@@ -90,6 +91,10 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
     random_state: Any
     model_: LinearModel
     counted_: CountedRows | None
+    count_: int | None = None
+    """The public number of rows or users."""
+    encoder_: Encoder | None = None
+    """From a table to the features of the model; None for a model of plain arrays."""
     coef_: Any
     intercept_: Any
     release_: Release[Any] | None
@@ -123,55 +128,57 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             raise ParameterError(f"{name} must not be given to fit, got {name}=...; {reason}")
         self._check_parameters(account)
         prepared = self._prepare(X, y, target, account)
-        with closing(prepared.examples):  # a copy of rows, where one was made, is gone with the fit
+        with closing(prepared.examples):  # deletes the copy of the rows, if one was written
             problem = self._problem(prepared)
             if account is None and self.epsilon == math.inf:
-                fit = self._without_privacy(prepared, problem)
-                self._learn(prepared, fit)
+                fit = self._exact_fit(prepared, problem)
+                self._store_fit(prepared, fit)
                 self.release_, self.method_ = None, "exact"
                 return self
-            chosen_by = self._assumptions_without_account(X) if account is None else ()
+            repeat_assumed = self._assumptions_without_account(X) if account is None else ()
             if account is not None:
                 account = self._share_of(account, X)
-            self._spend(prepared, problem, account, chosen_by)
+            self._fit_with_account(prepared, problem, account, repeat_assumed)
         return self
 
-    # What a subclass says.
+    # What a subclass defines.
 
-    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
-        """How labels are coded, and what had to be read from them."""
+    def _label_coding(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
+        """The coding of the labels of an array, and what is assumed because it was not declared."""
         raise NotImplementedError
 
-    def _column(self, column: Numeric | Categorical) -> LabelCoding:
-        """The same for a declared column."""
+    def _column_coding(self, column: Numeric | Categorical) -> LabelCoding:
+        """The coding of the labels in a declared column."""
         raise NotImplementedError
 
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
-        """The loss."""
+        """The loss of coded labels; `prediction_bound` is the largest prediction that the radius allows."""
         raise NotImplementedError
 
-    def _only(self) -> str | None:
-        """The one method of this estimator, where there is no choice."""
+    def _only_method(self) -> str | None:
+        """The name of the only method that fits this estimator; None where there is a choice."""
         return None
 
     def _wants_penalty(self, problem: Problem, *, pure: bool) -> bool:
-        """Whether method='auto' is told of a penalty where none is given; methods that need one always are."""
+        """Whether method='auto' has a default penalty; methods that need a penalty always have one."""
         return False
 
     def _label_unit(self, coding: Any) -> tuple[float, float]:
-        """The unit and the origin of the numbers that the loss sees."""
+        """The unit and the origin of the labels that the loss sees, in the user's units."""
         return 1.0, 0.0
 
     def _link(self, coding: Any) -> str | None:
-        """What turns scores into probabilities, where it is not the softmax of all."""
+        """The function that turns scores into probabilities, where it is not the softmax of all scores."""
         return None
 
     def _default_radius(self, row_norm: float) -> float:
+        """The radius where none is given."""
         return math.inf
 
     _l1 = False
+    """Whether the radius is that of the L1 ball."""
 
-    # Steps.
+    # The steps of `fit`.
 
     def _check_parameters(self, account: Account | None) -> None:
         check_parameters(self)
@@ -186,6 +193,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             )
 
     def _prepare(self, X: Any, y: Any, target: str | None, account: Account | None) -> PreparedRows:
+        """Clipped rows and coded labels of what was given to `fit`; warns of what was not declared."""
         settings: dict[str, Any] = {
             "row_norm": None if self.row_norm is None else float(self.row_norm),
             "fit_intercept": bool(self.fit_intercept),
@@ -203,7 +211,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             prepared = prepare_table(
                 X,
                 target,
-                coding=self._column,
+                coding=self._column_coding,
                 n_public=self.n_public,
                 **settings,
                 limit=limit_to_spend(self.epsilon, self.delta, account, count=X.n_public),
@@ -216,14 +224,14 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
                 X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
                 prepared = prepare_arrays(
                     X,
-                    self._targets(y),
+                    self._label_coding(y),
                     y,
                     n_public=self.n_public,
                     **settings,
                     adjacency=resolve_adjacency(
                         self.adjacency, None if account is None else account.adjacency
                     ),
-                    names=getattr(self, "feature_names_in_", None),
+                    names=vars(self).get("feature_names_in_"),  # scikit-learn sets it, for frames
                     bounds=self.bounds,
                 )
         for assumption in prepared.warned_assumptions:
@@ -231,6 +239,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         return prepared
 
     def _problem(self, prepared: PreparedRows) -> Problem:
+        """What a method minimises."""
         unit, _ = self._label_unit(prepared.coding)
         radius = self._default_radius(prepared.row_norm) if self.radius is None else self.radius / unit
         norm = design_norm(prepared.row_norm, fit_intercept=self.fit_intercept)
@@ -244,19 +253,21 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             active=None if prepared.columns is None else len(prepared.columns) + self.fit_intercept,
         )
 
-    def _without_privacy(self, prepared: PreparedRows, problem: Problem) -> Fit:
+    def _exact_fit(self, prepared: PreparedRows, problem: Problem) -> Fit:
+        """The exact minimiser, for epsilon = inf. NOT PRIVATE."""
         warn("epsilon=inf: this fit is not private", NotPrivateWarning)
         parts = list(prepared.examples.chunks())
         features, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Fit(weights=exact_weights(features, labels, problem, l1=self._l1), theorem="none")
 
-    def _spend(
+    def _fit_with_account(
         self,
         prepared: PreparedRows,
         problem: Problem,
         account: Account | None,
-        chosen_by: tuple[Assumption, ...],
+        repeat_assumed: tuple[Assumption, ...],
     ) -> None:
+        """Choose a method, let it spend what remains in the account (a new one by default), and keep its release."""
         examples = prepared.examples
         limit = (
             limit_of(self.epsilon, self.delta, count=examples.public_count)
@@ -264,8 +275,8 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             else account.limit
         )
         require_small_delta(limit, examples.public_count)
-        left = limit if account is None else account.remaining()
-        method, problem, choice = self._decide(prepared, problem, left)
+        remaining = limit if account is None else account.remaining()
+        method, problem, choice = self._choose_method(prepared, problem, remaining)
         if account is None:
             account = open_account(
                 limit,
@@ -276,10 +287,10 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             )
         require_something_left(account)
         facts = self._facts(prepared, problem, account.remaining())
-        useless = announce(method.prospects(facts))
+        prospects = announce(method.prospects(facts))
         fit = method.fit(examples, problem, account=account, **self._method_options(choice))
-        quantile = GAUSSIAN_QUANTILE if left.as_pure() is None else LAPLACE_QUANTILE
-        model = self._learn(
+        quantile = GAUSSIAN_QUANTILE if remaining.as_pure() is None else LAPLACE_QUANTILE
+        model = self._store_fit(
             prepared, fit, quantile=quantile, choice=None if choice is None else choice.summary()
         )
         self.method_, self.count_ = method.name, examples.public_count
@@ -299,65 +310,80 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
                 ),
                 schema_hash=prepared.schema_hash,
             ),
-            assumptions=(*prepared.assumptions, *fit.assumptions, *author_assumptions(method), *chosen_by),
+            assumptions=(
+                *prepared.assumptions,
+                *fit.assumptions,
+                *author_assumptions(method),
+                *repeat_assumed,
+            ),
             theorem=fit.theorem,
-            prospects=useless,
+            prospects=prospects,
         )
 
-    def _facts(self, prepared: PreparedRows, problem: Problem, left: PrivacyCurve) -> PublicFacts:
-        """All that is public of the fit, within what is left."""
+    def _facts(self, prepared: PreparedRows, problem: Problem, remaining: PrivacyCurve) -> PublicFacts:
+        """The public facts of the fit, by which methods are chosen; `remaining` is the budget."""
         examples = prepared.examples
         return PublicFacts(
             problem=problem,
             count=examples.public_count,
-            limit=left,
+            limit=remaining,
             adjacency=examples.adjacency,
             max_rows=examples.unit.max_rows,
             count_is_public=prepared.count_is_public,
             noun=examples.unit.noun,
         )
 
-    def _decide(
-        self, prepared: PreparedRows, problem: Problem, left: PrivacyCurve
+    def _choose_method(
+        self, prepared: PreparedRows, problem: Problem, remaining: PrivacyCurve
     ) -> tuple[Learner, Problem, LearnerChoice | None]:
-        """The method, the problem with its penalty, and why; from public quantities only."""
-        only = self._only()
-        requested = only if self.method == "auto" else self.method
-        named = None if requested is None else find_learner(requested)
-        if named is not None and not (named.name == only if only else named.takes(problem)):
-            fitting = [only] if only else [method.name for method in LEARNERS if method.takes(problem)]
-            raise ParameterError(
-                f"method must be 'auto' or {' or '.join(map(repr, fitting))} here, got method={named.name!r}"
-            )
-        facts = self._facts(prepared, problem, left)
-        wants = self._wants_penalty(problem, pure=facts.pure)
-        if self.penalty is None and (wants or (named and named.needs_penalty(problem))):
-            # Where 'auto' wants one, it will be noise on a minimiser.
-            penalty = (named or find_learner("output")).default_penalty(facts)
+        """The method, the problem with its penalty, and why 'auto' chose it; from public facts only."""
+        only_method = self._only_method()
+        name = only_method if self.method == "auto" else self.method
+        requested = None if name is None else find_learner(name)
+        if requested is not None:
+            fits = requested.name == only_method if only_method else requested.takes(problem)
+            if not fits:
+                fitting = [method.name for method in LEARNERS if method.takes(problem)]
+                options = " or ".join(map(repr, [only_method] if only_method else fitting))
+                raise ParameterError(
+                    f"method must be 'auto' or {options} here, got method={requested.name!r}"
+                )
+        facts = self._facts(prepared, problem, remaining)
+        wants_penalty = self._wants_penalty(problem, pure=facts.pure)
+        if self.penalty is None and (wants_penalty or (requested and requested.needs_penalty(problem))):
+            # Where 'auto' has a default penalty, the method will be one that adds noise to a minimiser.
+            penalty = (requested or find_learner("output")).default_penalty(facts)
             facts = dataclasses.replace(facts, problem=dataclasses.replace(problem, penalty=penalty))
-        if named is not None:
-            return named, facts.problem, None
+        if requested is not None:
+            return requested, facts.problem, None
         choice = choose_learner(
-            facts.problem, count=facts.count, limit=left, adjacency=facts.adjacency, max_rows=facts.max_rows
+            facts.problem,
+            count=facts.count,
+            limit=remaining,
+            adjacency=facts.adjacency,
+            max_rows=facts.max_rows,
         )
         return choice.learner, facts.problem, choice
 
     def _method_options(self, choice: LearnerChoice | None) -> dict[str, Any]:
-        """The options of the method: those of `auto`, `arithmetic`, and `options`, which have the last word."""
+        """The options of the method: those of 'auto', over which `arithmetic` and then `options` have precedence."""
         options = {} if choice is None else dict(choice.options)
         options |= {} if self.arithmetic is None else {"arithmetic": self.arithmetic}
         return options | dict(self.options or {})
 
-    def _learn(
+    def _store_fit(
         self, prepared: PreparedRows, fit: Fit, *, quantile: float | None = None, choice: str | None = None
     ) -> LinearModel:
-        """Weights in the user's units, as attributes and as a model."""
+        """Keep the fitted weights in the user's units, as a model and as attributes of the estimator."""
         unit, origin = self._label_unit(prepared.coding)
         constant = intercept_value(prepared.row_norm, fit_intercept=self.fit_intercept)
         weights = unit * np.atleast_2d(fit.weights)
         coef = weights[:, :-1] if constant else weights
         intercept = origin + constant * weights[:, -1] if constant else np.full(len(weights), origin)
-        std = fit.noise_std
+        noise_std = fit.noise_std
+        intercept_noise_std = None
+        if noise_std is not None and constant:
+            intercept_noise_std = unit * math.hypot(constant * noise_std, fit.centre_noise_std)
         model = LinearModel(
             model=type(self).__name__,
             coef=coef,
@@ -365,11 +391,9 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             row_norm=prepared.row_norm,
             classes=prepared.coding.names,
             feature_names=prepared.feature_names,
-            noise_std=None if std is None else unit * std,
-            intercept_noise_std=None
-            if std is None or not constant
-            else unit * math.hypot(constant * std, fit.centre_noise_std),
-            noise_quantile=None if std is None else quantile,
+            noise_std=None if noise_std is None else unit * noise_std,
+            intercept_noise_std=intercept_noise_std,
+            noise_quantile=None if noise_std is None else quantile,
             schema=prepared.schema,
             columns=prepared.columns,
             reference=prepared.reference or None,
@@ -388,6 +412,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         )
         self._set_model(model)
         self.counted_ = prepared.counted
+        self.count_ = prepared.counted.count
         return model
 
     def _set_model(self, model: LinearModel) -> None:
@@ -401,57 +426,60 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             self.encoder_ = design.encoder(model.row_norm)
 
     @property
-    def _of_a_matrix(self) -> bool:
-        """Whether the schema is that of declared bounds: that of a table has a target, too."""
+    def _fitted_on_matrix(self) -> bool:
+        """Whether the model's schema only holds the declared bounds of a matrix; that of a table has a target too."""
         return self.model_.schema is not None and self.model_.columns == tuple(
             Schema.from_dict(self.model_.schema).names
         )
 
-    # Using it.
+    # What a fitted estimator does.
 
     def _scores(self, X: Any) -> Floats:
-        """One row of scores per row of X; rows are clipped as they were in training."""
+        """The scores of each row of X, which is clipped as rows were in training."""
         check_is_fitted(self, "model_")
         if self.encoder_ is not None:
-            # A matrix has no rule for what is missing or no number, a table's schema has.
-            rows = self.encoder_.transform(input_matrix(self, X) if self._of_a_matrix else X)
+            # A table's schema says what to do with missing values and texts; a matrix must have none.
+            rows = self.encoder_.transform(input_matrix(self, X) if self._fitted_on_matrix else X)
         else:
             X = input_matrix(self, X, accept_sparse="csr")
             rows = design(X, row_norm=self.model_.row_norm, constant=0.0)
         return np.asarray(rows @ self.model_.coef.T + self.model_.intercept)
 
     def summary(self) -> str:
-        """Coefficients with the privacy noise in them, intervals or why not, the promise, and why this method.
+        """Coefficients with their privacy noise, intervals or why there are none, the promise, and why this method.
 
-        The interval beside a coefficient holds, with 95 % confidence for each alone, what the same fit would have given
-        without noise: privacy noise only. Those of `conf_int` below, where there are any, cover sampling error too.
+        The interval beside a coefficient is about privacy noise only: with 95 % confidence for each by itself, it holds
+        what the same fit would have given without noise. Those of `conf_int` below, where there are any, cover sampling
+        error too.
         """
-        from holdfast.learn._estimators.recommend import advice
+        from holdfast.learn._estimators.recommend import additive_advice
         from holdfast.learn._estimators.schema_lines import fact_lines, level_lines, schema_lines
 
         check_is_fitted(self, "model_")
         head = f"{type(self).__name__} by method {self.method_!r}; rows are clipped to norm {self.model_.row_norm:g}"
-        first = () if self.release_ is None else self.release_.first_lines
-        promise = "NOT PRIVATE: epsilon=inf" if self.release_ is None else self.release_.description()
-        levels = level_lines(self.model_.schema, self.release_)
-        rows = None if self.counted_ is None else self.counted_.count
-        last = (levels, self.model_.choice, advice(self.model_, self.release_, getattr(self, "count_", rows)))
+        optional_lines = (
+            level_lines(self.model_.schema, self.release_),
+            self.model_.choice,
+            additive_advice(self.model_, self.release_, self.count_),
+        )
         lines = [
-            *first,
+            *(() if self.release_ is None else self.release_.first_lines),
             head,
             *fact_lines(self.model_.classes, self.counted_),
             *schema_lines(self.model_.schema),
+            self.model_.table(),
+            self._interval_summary(),
+            "NOT PRIVATE: epsilon=inf" if self.release_ is None else self.release_.description(),
+            *filter(None, optional_lines),
         ]
-        return "\n".join(
-            [*lines, self.model_.table(), self._interval_summary(), promise, *filter(None, last)]
-        )
+        return "\n".join(lines)
 
     def to_json(self) -> str:
         """Plain JSON: weights, the rule that uses them and what is promised; needs no holdfast to read."""
         check_is_fitted(self, "model_")
-        promise = None if self.release_ is None else self.release_.guarantee.to_json()
+        guarantee = None if self.release_ is None else self.release_.guarantee.to_json()
         private = self.release_ is not None and self.release_.private
-        return self.model_.to_json(guarantee=promise, private=private)
+        return self.model_.to_json(guarantee=guarantee, private=private)
 
     @classmethod
     def from_release(cls, release: Release[Any]) -> Self:
@@ -465,17 +493,20 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
         estimator._set_model(model)
         names = (
-            names_of_matrix(model.columns) if model.columns is not None and estimator._of_a_matrix else None
+            names_of_matrix(model.columns)
+            if model.columns is not None and estimator._fitted_on_matrix
+            else None
         )
         if names is not None:
             estimator.feature_names_in_ = names
         estimator.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
+        estimator.count_ = None if estimator.counted_ is None else estimator.counted_.count
         estimator.release_, estimator.method_ = release, release.provenance.method
         return estimator
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The same from a file that `release_.save(path)` wrote."""
+        """A fitted estimator from a file that `release_.save(path)` wrote."""
         return cls.from_release(Release.load(path))
 
     def __sklearn_tags__(self) -> Any:

@@ -1,4 +1,4 @@
-"""Confidence intervals of linear estimators, computed from their release, or the reason why there are none."""
+"""`conf_int` of the linear estimators: intervals from the release alone, or the reason why there are none."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def stored_score(
     row_norm: float,
     longest_row: float | None,
 ) -> dict[str, Any]:
-    """The score of a fit, with what turns its weights into coefficients, and how long rows may be and are declared."""
+    """What a model stores for its intervals: the score, how weights become coefficients, and the lengths of rows."""
     scales, shifts = np.full(score.dimension, unit), np.zeros(score.dimension)
     if constant:
         scales[-1], shifts[-1] = unit * constant, origin
@@ -47,7 +47,7 @@ def stored_score(
 
 
 def why_no_intervals(estimator: str, method: str, *, gives: str, scores: int, max_rows: int) -> str:
-    """Why the released model of an estimator has no intervals; `gives` is the method whose release says enough.
+    """Why the released model of an estimator has no intervals; `gives` is the method whose release suffices, or "".
 
     >>> why_no_intervals("PrivateLasso", "frank_wolfe", gives="", scores=1, max_rows=1)
     'no theory of intervals is known for PrivateLasso with 1 scores'
@@ -56,7 +56,7 @@ def why_no_intervals(estimator: str, method: str, *, gives: str, scores: int, ma
         return f"no theory of intervals is known for {estimator} with {scores} scores"
     if max_rows > 1:
         return SEVERAL_ROWS
-    # Of holdfast's own methods only: a page says the same wherever it is made, whatever is installed there.
+    # Only holdfast's own methods are asked, so that a page reads the same whatever else is installed.
     reason = next(
         (learner.no_intervals for learner in LEARNERS if learner.name == method), Learner.no_intervals
     )
@@ -65,14 +65,14 @@ def why_no_intervals(estimator: str, method: str, *, gives: str, scores: int, ma
 
 @checked
 class WithIntervals:
-    """A base class with `conf_int`, and the part of a summary that is about intervals."""
+    """A base class with `conf_int`, and with the part of a summary that is about intervals."""
 
     model_: LinearModel
     release_: Release[Any] | None
     method_: str
     method: Any
     intervals_by: ClassVar[str] = ""
-    """The method whose release says enough for intervals; empty where no theory is known."""
+    """The method whose release suffices for intervals; empty where no theory is known."""
 
     def _wants_intervals(self) -> bool:
         """Whether the chosen method is the one whose release is sufficient for intervals."""

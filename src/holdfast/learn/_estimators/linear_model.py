@@ -21,35 +21,42 @@ RULE = "shorten x to Euclidean norm row_norm if it is longer; score = coef . x +
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LinearModel:
-    """coef (one row per score), intercept, and the norm that rows are clipped to, in training and prediction.
-
-    `noise_std` is that of the privacy noise in each coefficient, `intercept_noise_std` in the intercept,
-    `noise_quantile` how many of them hold 95 % of the noise; None where the method does not know them. With
-    `schema`, features come from a table by an `Encoder` of that schema and `columns`. `choice` says how the method
-    was chosen, if by rule. `link` is "sigmoid" where each score has a probability of its own (one class against the
-    rest), which are then divided by their sum. `inference` is what intervals are made of, where the method released
-    enough. `reference` names columns whose first category has no feature.
-    """
+    """A fitted linear model, in the user's units. Everything in it is released."""
 
     model: str
+    """The name of the estimator."""
     coef: Floats
+    """One row of coefficients per score."""
     intercept: Floats
     row_norm: float
+    """The norm to which rows are clipped, in training and prediction."""
     classes: tuple[Any, ...] | None = None
     feature_names: tuple[str, ...] | None = None
     noise_std: float | None = None
+    """The standard deviation of the privacy noise in each coefficient; None where the method does not know it."""
     intercept_noise_std: float | None = None
     noise_quantile: float | None = None
+    """How many standard deviations on both sides hold 95 % of the noise."""
     schema: Mapping[str, Any] | None = None
+    """With a schema, an `Encoder` of it and of `columns` computes the features of a table."""
     columns: tuple[str, ...] | None = None
     choice: str | None = None
+    """Why the method was chosen, where a rule chose it."""
     link: str | None = None
+    """"sigmoid" where each score has a probability of its own (one class against the rest), which are then divided by
+    their sum; otherwise None."""
     inference: Mapping[str, Any] | None = None
+    """What intervals are computed from, where the method released enough for them."""
     reference: tuple[str, ...] | None = None
+    """Columns whose first category has no feature."""
 
     def __post_init__(self) -> None:
-        for name in ("classes", "feature_names", "columns", "reference"):
-            value = getattr(self, name)
+        for name, value in (
+            ("classes", self.classes),
+            ("feature_names", self.feature_names),
+            ("columns", self.columns),
+            ("reference", self.reference),
+        ):
             object.__setattr__(self, name, None if value is None else tuple(value))
         object.__setattr__(self, "coef", np.asarray(self.coef, dtype=np.float64))
         object.__setattr__(self, "intercept", np.asarray(self.intercept, dtype=np.float64))
@@ -88,17 +95,17 @@ class LinearModel:
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError("a field of the stored model is missing or of the wrong kind") from error
 
-    def to_json(self, **more: Any) -> str:
-        """Plain JSON: weights and the rule that uses them; needs no holdfast to read."""
+    def to_json(self, **fields: Any) -> str:
+        """Plain JSON of weights, the rule that uses them, and other `fields`; usable without holdfast."""
         plain = self._fields() | {"coef": self.coef.tolist(), "intercept": self.intercept.tolist()}
         if self.positive is not None:
             plain[POSITIVE] = self.positive
         return json.dumps(
-            {"format": FORMAT, "rule": RULE} | plain | more, indent=1, allow_nan=False, default=_item
+            {"format": FORMAT, "rule": RULE} | plain | fields, indent=1, allow_nan=False, default=_plain_value
         )
 
     def table(self, most: int = 40) -> str:
-        """One line per coefficient: the number, the privacy noise in it, and 95 % of where it was without."""
+        """One line per coefficient: its value, its privacy noise, and an interval for its value without noise."""
         several = self.coef.shape[0] > 1
         lines = [f"  {'':<28} {'weight':>12}" + (f" {'noise':>10}   95 % interval" if self.noise_std else "")]
         for row, (weights, constant) in enumerate(zip(self.coef, self.intercept, strict=True)):
@@ -106,8 +113,9 @@ class LinearModel:
             prefix = f"{self.classes[row]}: " if several and self.classes else ""
             entries = [*zip(names, weights, strict=True)][: most // self.coef.shape[0] or 1]
             lines += [self._line(f"{prefix}{name}", weight, self.noise_std) for name, weight in entries]
-            left = len(weights) - len(entries)
-            lines += [f"  {prefix}... and {left} more"] * (left > 0)
+            further = len(weights) - len(entries)
+            if further > 0:
+                lines.append(f"  {prefix}... and {further} more")
             lines.append(self._line(f"{prefix}(intercept)", constant, self.intercept_noise_std))
         return "\n".join(lines)
 
@@ -119,6 +127,6 @@ class LinearModel:
         return f"{line} {std:>10.3g}   [{weight - reach:.4g}, {weight + reach:.4g}]"
 
 
-def _item(value: Any) -> Any:
-    """A NumPy number or array as plain ones."""
+def _plain_value(value: Any) -> Any:
+    """A NumPy number or array as a Python number or list."""
     return value.tolist()

@@ -1,7 +1,7 @@
-"""A fitted scikit-learn Pipeline as one release: public steps, private steps and the model, with one promise.
+"""A fitted scikit-learn Pipeline as one release: its steps and its model, with one guarantee for all of them.
 
 A step that learned from rows without paying for it (scikit-learn's own scalers, imputers, selections) would make the
-model's promise false, so such a pipeline is refused, by the name of the step.
+guarantee false, so such a pipeline is refused, by the name of the step.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from holdfast._assumption import distinct
 from holdfast.data._encode import Encoder
 from holdfast.data._schema import Schema
 from holdfast.errors import FormatError, ParameterError
-from holdfast.learn._rows.payment import payer_of
+from holdfast.learn._rows.payment import PaidFit, payer_of
 from holdfast.learn._steps.pca import PrivatePCA
 from holdfast.learn._steps.projection import RandomProjection
 from holdfast.learn._steps.scaler import PrivateScaler
@@ -29,6 +29,7 @@ from holdfast.release import Release
 from holdfast.release._release import Provenance
 
 FORMAT = "holdfast-pipeline/1"
+ENCODER_FORMAT, PROJECTION_FORMAT = "holdfast-encoder/1", "holdfast-projection/1"
 PRIVATE_STEPS: tuple[type[PrivateStep], ...] = (PrivateScaler, PrivatePCA)
 
 
@@ -64,38 +65,48 @@ def pipeline_release(pipeline: Any) -> Release[Any]:
     steps = getattr(pipeline, "steps", None)
     if not isinstance(steps, list) or not steps:
         raise ParameterError(f"pipeline must be a scikit-learn Pipeline, got a {type(pipeline).__name__}")
-    (*before, (last, model)) = steps
-    if getattr(model, "release_", None) is None:
-        raise ParameterError(f"the last step, {last!r}, must be a fitted private estimator of holdfast's")
-    active_steps = [(name, step) for name, step in before if step is not None and step != "passthrough"]
-    assumed = require_paid_steps(pipeline, "pipeline")
-    values = [_value(name, step) for name, step in active_steps]
-    paid = [step for _, step in active_steps if isinstance(step, PrivateStep)] + [model]
-    guarantee, provenance = _together(paid)
-    assumed = distinct((*(part for step in paid for part in step.release_.guarantee.assumptions), *assumed))
-    names = [name for name, _ in active_steps] + [last]
+    (*steps_before, (model_name, model)) = steps
+    model_release = model.fitted_release if isinstance(model, PaidFit) else None
+    if model_release is None:
+        raise ParameterError(
+            f"the last step, {model_name!r}, must be a fitted private estimator of holdfast's"
+        )
+    active_steps = [(name, step) for name, step in steps_before if step is not None and step != "passthrough"]
+    step_assumptions = require_paid_steps(pipeline, "pipeline")
+    values = [_step_value(name, step) for name, step in active_steps]
+    paid_parts = [step for _, step in active_steps if isinstance(step, PrivateStep)] + [model]
+    guarantee, provenance = _common_promise(paid_parts)
+    assumptions = distinct(
+        (
+            *(assumption for part in paid_parts for assumption in part.release_.guarantee.assumptions),
+            *step_assumptions,
+        )
+    )
+    names = [name for name, _ in active_steps] + [model_name]
     release: Release[Any] = Release(
-        value={"format": FORMAT, "names": names, "steps": [*values, model.release_.value]},
-        guarantee=guarantee.assuming(*assumed),
+        value={"format": FORMAT, "names": names, "steps": [*values, model_release.value]},
+        guarantee=guarantee.assuming(*assumptions),
         provenance=dataclasses.replace(provenance, steps=tuple(names)),
-        certificates=model.release_.certificates,
-        prospects=tuple(dict.fromkeys(said for step in paid for said in step.release_.prospects)),
+        certificates=model_release.certificates,
+        prospects=tuple(
+            dict.fromkeys(prospect for part in paid_parts for prospect in part.release_.prospects)
+        ),
     )
     account = model._payer
     if provenance.head and account is not None:
-        # The ledger knows the model by itself; what is published is the pipeline, and it must know that one.
+        # The ledger knows the release of the model; it must also know that of the pipeline, which is published.
         release.close_in(account)
     return release
 
 
 def pipeline_of_release(release: Release[Any], models: Any) -> Any:
-    """The fitted Pipeline that a release holds; `models` reads the last step."""
+    """The fitted Pipeline that a release holds; `models` makes the last step of a release."""
     from sklearn.pipeline import Pipeline
 
     value = release.value
     try:
         names, steps = list(value["names"]), list(value["steps"])
-        fitted_steps = [_step(stored, release) for stored in steps[:-1]]
+        fitted_steps = [_step_of_value(stored, release) for stored in steps[:-1]]
         fitted_steps.append(models(dataclasses.replace(release, value=steps[-1])))
         return Pipeline(list(zip(names, fitted_steps, strict=True)))
     except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -108,7 +119,7 @@ def holds_pipeline(value: Any) -> bool:
 
 
 def require_storable(name: str, step: Any) -> None:
-    """Refuse a step that no file of a release can hold, be it as public as it may."""
+    """Refuse a step that the file of a release cannot hold, however public it is."""
     if step is None or step == "passthrough" or isinstance(step, PrivateStep):
         return
     if type(step) in (Encoder, RandomProjection) or stateless_value(step) is not None:
@@ -120,44 +131,43 @@ def require_storable(name: str, step: Any) -> None:
     )
 
 
-def _value(name: str, step: Any) -> dict[str, Any]:
-    """What a step is, in plain values."""
+def _step_value(name: str, step: Any) -> dict[str, Any]:
+    """A step in the plain values that a release stores."""
     if isinstance(step, PrivateStep):
-        if getattr(step, "release_", None) is None:
+        if step.fitted_release is None:
             raise ParameterError(f"step {name!r} must be fitted")
         return dict(step.release_.value)
     if type(step) is Encoder:
-        settings = {key: getattr(step, key) for key in ("scale", "intercept", "row_norm")}
-        columns = None if step.columns is None else list(step.columns)
         return {
-            "format": "holdfast-encoder/1",
+            "format": ENCODER_FORMAT,
             "schema": step.schema.to_dict(),
-            "columns": columns,
-            **settings,
+            "columns": None if step.columns is None else list(step.columns),
+            "scale": step.scale,
+            "intercept": step.intercept,
+            "row_norm": step.row_norm,
         }
     if type(step) is RandomProjection:
-        width = int(step.n_features_in_)
         return {
-            "format": "holdfast-projection/1",
+            "format": PROJECTION_FORMAT,
             "components": step.components,
             "seed": step.seed,
-            "columns": width,
+            "columns": int(step.n_features_in_),
         }
     require_storable(name, step)
     value = stateless_value(step)
-    assert value is not None  # or it was refused
+    assert value is not None  # other steps were refused
     return value
 
 
-def _step(value: Any, release: Release[Any]) -> Any:
-    """The step that `_value` described."""
+def _step_of_value(value: Any, release: Release[Any]) -> Any:
+    """The step that `_step_value` stored."""
     import numpy as np
 
     kind = value["format"]
-    if kind == "holdfast-encoder/1":
+    if kind == ENCODER_FORMAT:
         settings = {key: value[key] for key in ("columns", "scale", "intercept", "row_norm")}
         return Encoder(Schema.from_dict(value["schema"]), **settings).fit()
-    if kind == "holdfast-projection/1":
+    if kind == PROJECTION_FORMAT:
         projection = RandomProjection(value["components"], seed=value["seed"])
         return projection.fit(np.zeros((1, int(value["columns"]))))
     if kind == STATELESS:
@@ -168,22 +178,22 @@ def _step(value: Any, release: Release[Any]) -> Any:
     raise FormatError("a stored pipeline has a step of a kind that this version does not know")
 
 
-def _together(paid: list[Any]) -> tuple[Guarantee, Provenance]:
-    """One promise for all that was paid: that of the common account, or the composition of several."""
-    model = paid[-1].release_
-    if len({payer_of(step) for step in paid}) == 1 and payer_of(paid[0]) is not None:
-        # The model came last, so its release lists every charge of the account, those of the steps among them.
+def _common_promise(paid_parts: list[Any]) -> tuple[Guarantee, Provenance]:
+    """The guarantee of all private steps and the model: that of their common account, or the composition of several."""
+    model = paid_parts[-1].release_
+    if len({payer_of(part) for part in paid_parts}) == 1 and payer_of(paid_parts[0]) is not None:
+        # The model was fitted last, so its release lists every charge of the account, those of the steps among them.
         return model.guarantee, model.provenance
-    if len(paid) == 1:
+    if len(paid_parts) == 1:
         return model.guarantee, model.provenance
-    if any(step.release_.provenance.head for step in paid):
+    if any(part.release_.provenance.head for part in paid_parts):
         raise ParameterError(
             "the steps of this pipeline were paid from several accounts, of which one is in a ledger; fit them with "
             "one account in one process, so that one account of the ledger tells all"
         )
-    guarantee = reduce(Guarantee.compose, (step.release_.guarantee for step in paid))
-    strict = all(step.release_.provenance.arithmetic == "strict" for step in paid)
-    seeded = any(step.release_.provenance.noise == "seeded" for step in paid)
+    guarantee = reduce(Guarantee.compose, (part.release_.guarantee for part in paid_parts))
+    strict = all(part.release_.provenance.arithmetic == "strict" for part in paid_parts)
+    seeded = any(part.release_.provenance.noise == "seeded" for part in paid_parts)
     return guarantee, dataclasses.replace(
         model.provenance,
         arithmetic="strict" if strict else "idealised",

@@ -23,15 +23,15 @@ from holdfast.privacy._wording import epsilon_text
 from holdfast.release import Release
 
 RARE_SHARE = 0.25
-"""A class of this share, or a more frequent one, is not rare."""
+"""A class with at least this share is not rare."""
 LEAST_SHARE, LEAST_RECORDS = 0.02, 1_500
-"""From this share, and from so many records times share times epsilon on, the mean probability was at least .8 of the
-true share."""
+"""Where the share and records x share x epsilon are at least these, the mean probability was at least .8 of the true
+share."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RareClass:
-    """The rarest class of a fit, in public numbers: its share as declared or released, records and budget.
+    """The rarest class of a fit: its declared or released share, the number of records, and the budget.
 
     >>> [RareClass(share=share, rows=40_000, epsilon=1.0).trustworthy for share in (0.005, 0.05)]
     [False, True]
@@ -43,11 +43,11 @@ class RareClass:
     rows: float
     epsilon: float
     max_rows: int = 1
-    """The most rows of one person that count; noise is proportional to it."""
+    """The most rows that one person may have; noise is proportional to it."""
 
     @classmethod
     def of_release(cls, release: Release[Any]) -> RareClass | None:
-        """That of a released additive classifier; None for a model of numbers."""
+        """The rarest class of a released additive classifier; None for a regressor."""
         parameters = release.provenance.parameters
         share, rows = parameters.get("rarest_share"), parameters.get("records")
         if share is None or rows is None:

@@ -1,15 +1,16 @@
 """recommend: which estimator suits a table, from public facts only, with the results on similar tables.
 
-The evidence is a panel of tables on which linear and additive models were fitted at several budgets, and without
+The evidence is a panel of tables to which linear and additive models were fitted at several budgets, and without
 privacy (`recommend_panel.json`, written by `studies/benchmarks/recommend_panel.py`). The accuracy of a private linear
-model depends on records times epsilon over features, that of shapes on records times epsilon. Tables are similar if
-both numbers are.
+model depends on records times epsilon over features, and that of an additive model on records times epsilon. Two
+tables are similar if both numbers are.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,22 +30,22 @@ from holdfast.release._usefulness import Prospect, influence
 
 PANEL_FILE = Path(__file__).with_name("recommend_panel.json")
 NEAR_FACTOR = 8.0
-"""Tables are alike whose records times epsilon, and the same per number, differ by at most this factor."""
+"""Tables are similar if records times epsilon, and the same over features, differ by at most this factor."""
 LEAST_TRIES = 3
-"""With fewer alike, the nearest ones are shown, and it is said that they are far."""
+"""With fewer similar tries the nearest ones are shown, and the summary says that they are far."""
 GENERATED_TABLES = ("units", "1 % class", "n 200", "heavy tails")
-"""Tables whose law is linear by construction: they say what privacy leaves, not which model fits the world better."""
+"""Tables that are linear by construction: they show what privacy costs, not which model fits real tables better."""
 LEAST_SIGNAL = 0.01
-"""Where a linear model is no better than a constant by this much, without privacy, a comparison says nothing."""
-MANY_CELLS = 20_000
-"""Shapes beyond this number of cells were not tried."""
+"""A try says nothing about the models where a linear one, without privacy, beats a constant by less than this."""
+MOST_TRIED_CELLS = 20_000
+"""Additive models with more cells were not tried."""
 RARE_SHARE = 0.05
-"""Classes rarer than this are measured by the area under the ROC curve, and decide by themselves which model."""
+"""Classes rarer than this are judged by the area under the ROC curve, on tables with such classes alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PanelTry:
-    """One table of the panel at one epsilon: scores without privacy and with it."""
+    """One table of the panel at one epsilon: the scores of several models, without privacy and with it."""
 
     table: str
     task: str
@@ -53,11 +54,12 @@ class PanelTry:
     features: int
     epsilon: float
     floor: float
-    """What a constant prediction reaches."""
+    """The score of a constant prediction."""
     exact: float
-    """A linear model without privacy."""
+    """The score of a linear model without privacy."""
     linear: float
     additive: float
+    """The scores of the private models."""
 
     @property
     def signal_per_feature(self) -> float:
@@ -65,25 +67,23 @@ class PanelTry:
         return self.rows * self.epsilon / self.features
 
     def distance(self, rows: int, features: int, epsilon: float) -> float:
-        """The logarithm of the factor between the two tables, the larger of both."""
-        signal, per_number = (
-            self.rows * self.epsilon / (rows * epsilon),
-            self.signal_per_feature * features / (rows * epsilon),
-        )
-        return max(abs(math.log(signal)), abs(math.log(per_number)))
+        """How far this try is from a table: the logarithm of the larger factor between the two numbers of each."""
+        signal_ratio = self.rows * self.epsilon / (rows * epsilon)
+        ratio_per_feature = self.signal_per_feature * features / (rows * epsilon)
+        return max(abs(math.log(signal_ratio)), abs(math.log(ratio_per_feature)))
 
     @property
     def share_left(self) -> float:
-        """Of what a linear model finds without privacy, the share that the private one finds."""
+        """The share of what a linear model gains over a constant that is left with privacy."""
         return (self.linear - self.floor) / max(self.exact - self.floor, 1e-9)
 
     @property
     def decides(self) -> bool:
-        """Whether the better of the two models on this table says something about others."""
+        """Whether it matters for other tables which of the two models is better on this one."""
         return self.table not in GENERATED_TABLES and self.exact - self.floor >= LEAST_SIGNAL
 
     def line(self) -> str:
-        """One line for the summary."""
+        """The line of this try in a summary."""
         return (
             f"  {self.table}, {self.rows:,} records, {self.features} features, epsilon {self.epsilon:g}: "
             f"{self.measure} {self.linear:.3f} linear, {self.additive:.3f} additive, "
@@ -93,12 +93,12 @@ class PanelTry:
 
 LINEAR = {"classes": "PrivateLogisticRegression", "number": "PrivateLinearRegression"}
 ADDITIVE = {"classes": "PrivateAdditiveClassifier", "number": "PrivateAdditiveRegressor"}
-"""Estimators by what the target is."""
+"""The linear and the additive estimator for each kind of target."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recommendation:
-    """An estimator, why, and what it did on tables like this one."""
+    """An estimator, why it is recommended, and the results on similar tables."""
 
     estimator: str
     why: str
@@ -107,36 +107,36 @@ class Recommendation:
     epsilon: float
     alike: tuple[PanelTry, ...]
     near: bool
-    """Whether the tables shown are alike, or only the nearest that were tried."""
+    """Whether the tries in `alike` are similar, or only the nearest."""
     prospects: tuple[Prospect, ...] = ()
-    """Why nothing released within this budget can be of use, where rows and budget say so."""
+    """Why nothing that is released within this budget can be of use, where rows and budget say so."""
 
     @property
     def range_left(self) -> tuple[float, float] | None:
-        """The range, over tables like this one, of what privacy left of a linear model; None where none is alike."""
+        """The least and the largest share that privacy left of a linear model's gain, on similar tables if any."""
         if not self.near:
             return None
         shares = sorted(max(attempt.share_left, 0.0) for attempt in self.alike)
         return shares[0], shares[-1]
 
     def summary(self) -> str:
-        """A few lines for a reader."""
-        head = [f"OF NO USE: {prospect.sentence()}" for prospect in self.prospects]
-        head.append(f"{self.estimator}: {self.why}")
+        """The recommendation, its reason, and a line for each of the nearest tries."""
+        lines = [f"OF NO USE: {prospect.sentence()}" for prospect in self.prospects]
+        lines.append(f"{self.estimator}: {self.why}")
         if self.range_left is not None:
             low, high = self.range_left
-            head.append(
+            lines.append(
                 f"on {len(self.alike)} tries with about as many records per number, a private linear model kept "
                 f"{100 * low:.0f} to {100 * high:.0f} % of what it finds without privacy:"
             )
         else:
-            head.append("no table of this size and budget was tried; the nearest:")
-        return "\n".join([*head, *(attempt.line() for attempt in self.alike[:5])])
+            lines.append("no table of this size and budget was tried; the nearest:")
+        return "\n".join([*lines, *(attempt.line() for attempt in self.alike[:5])])
 
 
 @cache
 def panel() -> tuple[PanelTry, ...]:
-    """All tables and budgets that were tried."""
+    """All tries: every table of the panel at every budget."""
     return tuple(PanelTry(**record) for record in json.loads(PANEL_FILE.read_text(encoding="utf-8"))["tried"])
 
 
@@ -198,99 +198,113 @@ def recommend(
     if target not in schema.names:
         raise ParameterError(f"target must be a column of the schema, got target={target!r}")
     assert rows is not None
-    if schema.open_levels:  # as a fit would take them
+    limit = limit_of(epsilon, delta)
+    if schema.open_levels:  # a fit would choose them alike
         adjacency = data.adjacency if isinstance(data, Table) else schema.adjacency or "replace"
-        noise = count_noise(
-            limit_of(epsilon, delta), adjacency, schema.confirmed_unit, tables=len(schema.names)
-        )
+        noise = count_noise(limit, adjacency, schema.confirmed_unit, tables=len(schema.names))
         schema = schema.at_levels(schema.visible_levels(rows=rows, noise=noise))
-    column, features, cells = schema[target], _features(schema, target), _cells(schema, target)
-    task = "classes" if isinstance(column, Categorical) else "number"
-    alike, near = _alike(task, rows, features, epsilon)
-    linear, additive = LINEAR[task], ADDITIVE[task]
-    unit = schema.confirmed_unit
-    hopeless = influence(limit_of(epsilon, delta), rows, noun=unit.noun)
-    common = {
-        "rows": rows,
-        "features": features,
-        "epsilon": epsilon,
-        "alike": alike,
-        "near": near,
-        "prospects": (hopeless,) if hopeless.useless else (),
-    }
-    if delta == 0:
-        return Recommendation(estimator=linear, why="additive models need delta > 0", **common)  # type: ignore[arg-type]
-    if cells > MANY_CELLS:
-        why = f"its shapes would have {cells:,} cells, more than was tried"
-        return Recommendation(estimator=linear, why=why, **common)  # type: ignore[arg-type]
-    if task == "classes" and rarest is not None:
-        rare_class = RareClass(
-            share=rarest, rows=rows, epsilon=epsilon, max_rows=schema.confirmed_unit.max_rows
-        )
-        if not rare_class.trustworthy:
-            why = (
-                f"{rare_class.why}: the probabilities of an additive model cannot be trusted there, which said 0.05 to "
-                "0.8 of the true rate in such fits"
-            )
-            return Recommendation(estimator=linear, why=why, **common)  # type: ignore[arg-type]
+    task = "classes" if isinstance(schema[target], Categorical) else "number"
+    features = _feature_count(schema, target)
+    alike, near = _nearest_tries(task, rows, features, epsilon)
+    obstacle = _additive_obstacle(schema, target, rows=rows, epsilon=epsilon, delta=delta, rarest=rarest)
     rare = task == "classes" and rarest is not None and rarest < RARE_SHARE
-    decide = rare_tries() if rare else [attempt for attempt in alike if attempt.decides]
-    better = sum(attempt.additive > attempt.linear for attempt in decide)
-    chosen, other = (additive, "linear") if 2 * better > len(decide) else (linear, "additive")
-    wins, kind = max(better, len(decide) - better), "tables with a class that rare" if rare else "real tables"
-    why = f"at least as good as the {other} model in {wins} of {len(decide)} tries on {kind}"
-    return Recommendation(estimator=chosen, why=why, **common)  # type: ignore[arg-type]
-
-
-def rare_tries() -> list[PanelTry]:
-    """Those on tables with a class rarer than 5 %, generated ones too: there are few."""
-    return [attempt for attempt in panel() if attempt.measure == "area"]
-
-
-def _alike(task: str, rows: int, features: int, epsilon: float) -> tuple[tuple[PanelTry, ...], bool]:
-    """Tries of the same task in the order of their distance; those alike, or the three nearest."""
-    known = [
-        (attempt.distance(rows, features, epsilon), attempt) for attempt in panel() if attempt.task == task
-    ]
-    ranked = sorted(known, key=lambda pair: pair[0])
-    alike = tuple(attempt for far, attempt in ranked if far <= math.log(NEAR_FACTOR))
-    return (
-        (alike, True)
-        if len(alike) >= LEAST_TRIES
-        else (tuple(attempt for _, attempt in ranked[:LEAST_TRIES]), False)
+    additive, why = (False, obstacle) if obstacle else _additive_is_better(alike, rare=rare)
+    prospect = influence(limit, rows, noun=schema.confirmed_unit.noun)
+    return Recommendation(
+        estimator=(ADDITIVE if additive else LINEAR)[task],
+        why=why,
+        rows=rows,
+        features=features,
+        epsilon=epsilon,
+        alike=alike,
+        near=near,
+        prospects=(prospect,) if prospect.useless else (),
     )
 
 
-def _features(schema: Schema, target: str) -> int:
+def _additive_obstacle(
+    schema: Schema, target: str, *, rows: int, epsilon: float, delta: float, rarest: float | None
+) -> str:
+    """Why an additive model is out of the question; empty where it is not."""
+    if delta == 0:
+        return "additive models need delta > 0"
+    cells = _cell_count(schema, target)
+    if cells > MOST_TRIED_CELLS:
+        return f"its shapes would have {cells:,} cells, more than was tried"
+    if isinstance(schema[target], Categorical) and rarest is not None:
+        max_rows = schema.confirmed_unit.max_rows
+        rare_class = RareClass(share=rarest, rows=rows, epsilon=epsilon, max_rows=max_rows)
+        if not rare_class.trustworthy:
+            return (
+                f"{rare_class.why}: the probabilities of an additive model cannot be trusted there, which said 0.05 to "
+                "0.8 of the true rate in such fits"
+            )
+    return ""
+
+
+def _additive_is_better(alike: Sequence[PanelTry], *, rare: bool) -> tuple[bool, str]:
+    """Whether the additive model won most of the tries that decide, and a sentence about these tries.
+
+    For a `rare` class all tries with such classes decide, otherwise those on similar real tables.
+    """
+    tries = rare_class_tries() if rare else [attempt for attempt in alike if attempt.decides]
+    additive_wins = sum(attempt.additive > attempt.linear for attempt in tries)
+    additive = 2 * additive_wins > len(tries)
+    other, wins = ("linear", additive_wins) if additive else ("additive", len(tries) - additive_wins)
+    tables = "tables with a class that rare" if rare else "real tables"
+    return additive, f"at least as good as the {other} model in {wins} of {len(tries)} tries on {tables}"
+
+
+def rare_class_tries() -> list[PanelTry]:
+    """The tries on tables with a class rarer than 5 %, generated tables included because there are few."""
+    return [attempt for attempt in panel() if attempt.measure == "area"]
+
+
+def _nearest_tries(task: str, rows: int, features: int, epsilon: float) -> tuple[tuple[PanelTry, ...], bool]:
+    """The similar tries of the same task, nearest first, and True; or the three nearest ones, and False."""
+    distances = [
+        (attempt.distance(rows, features, epsilon), attempt) for attempt in panel() if attempt.task == task
+    ]
+    ranked = sorted(distances, key=lambda pair: pair[0])
+    similar = tuple(attempt for distance, attempt in ranked if distance <= math.log(NEAR_FACTOR))
+    if len(similar) >= LEAST_TRIES:
+        return similar, True
+    return tuple(attempt for _, attempt in ranked[:LEAST_TRIES]), False
+
+
+def _feature_count(schema: Schema, target: str) -> int:
+    """The number of features of a linear model."""
     names = [name for name in schema.names if name != target]
     require(bool(names), "data", "...", "a schema with a column beside the target")
     return Encoder(schema, names, intercept=True, row_norm=None).width
 
 
-def _cells(schema: Schema, target: str) -> int:
-    features = [schema[name] for name in schema.names if name != target]
-    return sum(column.cells if isinstance(column, Categorical | Numeric) else 0 for column in features)
+def _cell_count(schema: Schema, target: str) -> int:
+    """The number of cells of all columns but the target."""
+    columns = [schema[name] for name in schema.names if name != target]
+    return sum(column.cells if isinstance(column, Categorical | Numeric) else 0 for column in columns)
 
 
 def rare_class_advice(constant: Any) -> str:
-    """One sentence for the summary of an additive model of two classes; empty where neither seems rare, or shapes won.
+    """Advice to take a linear model, for the summary of an additive model of two classes of which one seems rare.
 
-    `constant` is the released score of a typical record.
+    `constant` is the released score of a typical record. Empty where neither class seems rare, or where additive models
+    did as well on such tables.
     """
     if len(constant) != 1 or abs(float(constant[0])) < math.log(1.0 / RARE_SHARE - 1.0):
         return ""
-    tries = rare_tries()
-    ahead = sum(attempt.linear > attempt.additive for attempt in tries)
-    if 2 * ahead <= len(tries):
+    tries = rare_class_tries()
+    linear_wins = sum(attempt.linear > attempt.additive for attempt in tries)
+    if 2 * linear_wins <= len(tries):
         return ""
     return (
         f"a class seems rarer than {100 * RARE_SHARE:.0f} %: on such tables a linear model (PrivateLogisticRegression) "
-        f"was ahead in {ahead} of {len(tries)} tries (holdfast.learn.recommend)"
+        f"was ahead in {linear_wins} of {len(tries)} tries (holdfast.learn.recommend)"
     )
 
 
-def advice(model: LinearModel, release: Release[Any] | None, rows: int | None) -> str:
-    """One sentence for the summary of a linear model of a table; empty where there is none to give."""
+def additive_advice(model: LinearModel, release: Release[Any] | None, rows: int | None) -> str:
+    """Advice to take an additive model, for the summary of a linear model of a table; empty where there is none."""
     if model.schema is None or release is None or rows is None:
         return ""
     schema = Schema.from_dict(model.schema)

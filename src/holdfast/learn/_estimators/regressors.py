@@ -1,4 +1,4 @@
-"""Regressors: least squares, ridge, lasso and Huber's robust regression."""
+"""The linear regressors: least squares, ridge, lasso and Huber's robust regression."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from holdfast._arguments import Seed, checked
+from holdfast._arrays import Floats
 from holdfast._assumption import BOUNDS_BY_DEFAULT, Assumption
 from holdfast.data._schema import Categorical, Numeric
 from holdfast.errors import ParameterError
@@ -32,7 +32,7 @@ from holdfast.learn.methods.method import Learner
 from holdfast.privacy._adjacency import Adjacency
 
 DEFAULT_BOUNDS = (-1.0, 1.0)
-"""What targets are clipped to where no bounds are declared."""
+"""The bounds of targets where none are declared."""
 BOUNDS_ASSUMED = Assumption(
     kind=BOUNDS_BY_DEFAULT,
     subject="target_bounds",
@@ -54,13 +54,13 @@ WIDTH_PARAMETER = Parameter(
     "Where the loss becomes linear, in units of half the distance between the target's bounds.",
     POSITIVE,
 )
-PREDICTIONS = 2.0
-"""Lasso's default radius: predictions may reach this many times the half range of the target."""
+LARGEST_LASSO_PREDICTION = 2.0
+"""The default radius of the lasso lets predictions reach this many times the half range of the target."""
 
 
 @checked
 class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):  # type: ignore[misc]
-    """What the regressors share: targets are clipped to public bounds and scaled to [-1, 1]."""
+    """The base class of the linear regressors: targets are clipped to public bounds and scaled to [-1, 1]."""
 
     target_bounds: tuple[float, float] | None
 
@@ -97,24 +97,25 @@ class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):
         self.arithmetic = arithmetic
         self.random_state = random_state
 
-    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
-        low, high = self._bounds()
-        read = () if self.target_bounds is not None else (BOUNDS_ASSUMED,)
-        return NumberLabels(low=low, high=high, centred=bool(self.fit_intercept)), read
+    def _label_coding(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
+        low, high = self._target_range()
+        assumed = () if self.target_bounds is not None else (BOUNDS_ASSUMED,)
+        return NumberLabels(low=low, high=high, centred=bool(self.fit_intercept)), assumed
 
-    def _bounds(self) -> tuple[float, float]:
-        given = DEFAULT_BOUNDS if self.target_bounds is None else self.target_bounds
+    def _target_range(self) -> tuple[float, float]:
+        """The declared bounds of the target, or the default ones."""
+        bounds = DEFAULT_BOUNDS if self.target_bounds is None else self.target_bounds
         try:
-            low, high = (float(bound) for bound in given)
+            low, high = (float(bound) for bound in bounds)
         except (TypeError, ValueError):
             raise ParameterError(
-                f"target_bounds must be two numbers (low, high), got target_bounds={given!r}"
+                f"target_bounds must be two numbers (low, high), got target_bounds={bounds!r}"
             ) from None
         return low, high
 
-    def _column(self, column: Numeric | Categorical) -> LabelCoding:
+    def _column_coding(self, column: Numeric | Categorical) -> LabelCoding:
         if self.target_bounds is not None:
-            return self._targets(None)[0]
+            return self._label_coding(None)[0]
         if not isinstance(column, Numeric):
             raise ParameterError(f"target must be a numeric column for a regression, got {column.name!r}")
         return NumberLabels(low=column.low, high=column.high, centred=bool(self.fit_intercept))
@@ -129,7 +130,7 @@ class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):
         super()._set_model(model)
         self.coef_, self.intercept_ = model.coef[0], float(model.intercept[0])
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> Floats:
         """The predicted number for each row of `X`; rows are clipped as they were in training."""
         return np.asarray(self._scores(X)[:, 0])
 
@@ -295,14 +296,14 @@ class PrivateLasso(PrivateLinearRegressor):
     _l1 = True
 
     def summary(self) -> str:
-        """As of every estimator, and a word on when to take another."""
+        """The summary of a linear estimator, and advice on when to take another."""
         return f"{super().summary()}\n{LASSO_ADVICE}"
 
-    def _only(self) -> str | None:
+    def _only_method(self) -> str | None:
         return "frank_wolfe"
 
     def _default_radius(self, row_norm: float) -> float:
-        return PREDICTIONS / row_norm
+        return LARGEST_LASSO_PREDICTION / row_norm
 
 
 @checked

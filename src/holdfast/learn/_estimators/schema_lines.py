@@ -1,4 +1,4 @@
-"""Lines of a model's summary that follow from its schema: assumptions, classes, and levels of hierarchies."""
+"""The lines of a model's summary about its schema: assumptions, classes, and levels of hierarchies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.release import Release
 
 
 def schema_lines(schema: Mapping[str, Any] | None) -> list[str]:
-    r"""What was taken from the data, and which columns are no features; for the first lines of a summary.
+    r"""Lines that say what was taken from the data, and which columns are no features.
 
     >>> from holdfast.data import Identifier, Numeric
     >>> schema = Schema([Numeric("age", 0, 100, taken_from_data=True), Identifier("pid")])
@@ -27,7 +27,7 @@ def schema_lines(schema: Mapping[str, Any] | None) -> list[str]:
 
 
 def fact_lines(classes: Sequence[Any] | None, counted: CountedRows | None) -> list[str]:
-    """Lines of a summary: of two classes which one scores speak for, and which rows n counts.
+    """Lines that say for which of two classes scores speak, and which rows n counts.
 
     >>> fact_lines(["ill", "well"], None)
     ["positive class: 'well'; what is above 0 among scores, coefficients and shapes speaks for it, against 'ill'"]
@@ -43,7 +43,7 @@ def fact_lines(classes: Sequence[Any] | None, counted: CountedRows | None) -> li
 
 
 def level_lines(schema: Mapping[str, Any] | None, release: Release[Any] | None) -> str:
-    """At which levels a model takes the hierarchies of its table, and who said so; empty where there are none."""
+    """Lines that say at which levels a model uses the hierarchies of its table, and who chose them."""
     declared = Schema.from_dict(schema).columns if schema is not None else ()
     chosen = {} if release is None else release.provenance.parameters.get("levels") or {}
     lines = []

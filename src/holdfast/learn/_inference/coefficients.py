@@ -1,7 +1,7 @@
-"""CoefficientIntervals: what a release says about each coefficient, sampling and privacy noise together.
+"""CoefficientIntervals: an interval for each coefficient that covers sampling and privacy noise together.
 
-Everything is post-processing of the release: no row is read and no budget is spent. What is covered is the coefficient
-of the population's regression of rows and targets *as they were clipped*.
+Intervals are computed from the release: no row is read and no budget is spent. They are about the coefficients of the
+population's regression of rows and targets *as they were clipped*.
 """
 
 from __future__ import annotations
@@ -20,15 +20,13 @@ from holdfast._extras import import_optional
 from holdfast.errors import NoIntervals, ParameterError, require
 from holdfast.learn._inference.inversion import ScoreTest
 from holdfast.learn._inference.public_design import clipping_assumptions
-from holdfast.learn._inference.refusal import why_swamped
+from holdfast.learn._inference.refusal import refusal_reason
 from holdfast.learn._inference.score import NoisyScore
 
 IntervalMethod = Literal["wald", "test_inversion"]
 COLUMNS = ("estimate", "std_error", "low", "high", "p_value")
-"""The numbers of a coefficient, as a table has them."""
-METHOD_BY_LOSS = {"squared": "ssp", "logistic": "newton"}
-"""The method whose release says enough, by loss."""
-RESTS_ON = {
+"""The numbers of a coefficient: the columns of a table of intervals."""
+ASSUMED_BY_LOSS = {
     "squared": "equal variance of the target around the line, rows drawn independently",
     "logistic": "the logistic model holds for the clipped rows, rows drawn independently",
 }
@@ -51,43 +49,49 @@ class CoefficientIntervals:
     method: IntervalMethod
     rests_on: str
     cut: str = ""
-    """What is said first where rows may have been shortened: intervals are then about other coefficients."""
+    """A caution for the first line, where rows may have been cut: intervals are then about other coefficients."""
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __iter__(self) -> Iterator[tuple[str, float, float]]:
-        """Name, low and high of each."""
+        """The name, the low end and the high end of each interval."""
         for name, low, high in zip(self.names, self.low, self.high, strict=True):
             yield name, float(low), float(high)
 
     def __getitem__(self, name: str) -> tuple[float, float]:
-        """(low, high) of one coefficient."""
+        """The interval (low, high) of a coefficient."""
         require(name in self.names, "name", name, f"one of {', '.join(self.names[:20])}")
         place = self.names.index(name)
         return float(self.low[place]), float(self.high[place])
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """A dictionary for each coefficient: its name and its numbers, as every tool for tables takes them."""
-        numbers = {column: getattr(self, column).tolist() for column in COLUMNS}
+        numbers = {column: values.tolist() for column, values in self._columns().items()}
         return [
             {"name": name, **{column: numbers[column][place] for column in COLUMNS}}
             for place, name in enumerate(self.names)
         ]
 
+    def _columns(self) -> dict[str, Floats]:
+        """The numbers of all coefficients, by column."""
+        values = (self.estimate, self.std_error, self.low, self.high, self.p_value)
+        return dict(zip(COLUMNS, values, strict=True))
+
     def to_pandas(self) -> Any:
         """A data frame with one row for each coefficient (needs the extra `pandas`; `to_dicts` does not)."""
         pandas = import_optional("pandas", instead="to_dicts() and summary() say the same")
-        return pandas.DataFrame({column: getattr(self, column) for column in COLUMNS}, index=list(self.names))
+        return pandas.DataFrame(self._columns(), index=list(self.names))
 
     def summary(self, most: int = 40) -> str:
-        """A line for each, and what the intervals rest on."""
+        """A line for each coefficient, and what the intervals rest on."""
         lines = [f"  {self.cut}"] if self.cut else []
         lines += [f"  {'':<28} {'estimate':>12} {f'{100 * self.level:g} % interval':>27} {'p':>9}"]
         rows = [*zip(self.names, self.estimate, self.low, self.high, self.p_value, strict=True)]
         for name, estimate, low, high, p in rows[:most]:
             lines.append(f"  {name[:28]:<28} {estimate:>12.4g} {f'[{low:.4g}, {high:.4g}]':>27} {p:>9.2g}")
-        lines += [f"  ... and {len(rows) - most} more"] * (len(rows) > most)
+        if len(rows) > most:
+            lines.append(f"  ... and {len(rows) - most} more")
         lines.append(
             f"  intervals ({self.method}) cover sampling and privacy noise, each by itself, for the regression of the "
             f"clipped rows and targets; they rest on: {self.rests_on}"
@@ -105,9 +109,9 @@ def coefficient_intervals(
 ) -> CoefficientIntervals:
     """Intervals from what a model stores about its score; `NoIntervals` where noise swamps the information.
 
-    `stored` holds the score, and by `scales` and `shifts` how weights become coefficients.
+    `stored` holds the score, and the `scales` and `shifts` that turn its weights into coefficients.
     """
-    _check(level, method, names, parameters)
+    _check_arguments(level, method, names, parameters)
     score = NoisyScore.of_value(stored["score"])
     scales, shifts = (np.asarray(stored[name], dtype=np.float64) for name in ("scales", "shifts"))
     require(
@@ -137,20 +141,22 @@ def coefficient_intervals(
         p_value=p_value,
         level=float(level),
         method="wald" if method == "wald" else "test_inversion",
-        rests_on=RESTS_ON[score.loss],
+        rests_on=ASSUMED_BY_LOSS[score.loss],
         cut=" ".join(assumption.text for assumption in _clipping_assumptions(stored)),
     )
 
 
 def _clipping_assumptions(stored: Mapping[str, Any]) -> tuple[Assumption, ...]:
-    """What a fit said before it was paid for, where rows may be longer than they were cut to."""
-    norm, longest = stored["row_norm"], stored["longest_row"]
-    return (
-        () if norm is None else clipping_assumptions(float(norm), None if longest is None else float(longest))
-    )
+    """The assumptions of a stored fit whose rows may have been cut."""
+    row_norm, longest_row = stored["row_norm"], stored["longest_row"]
+    if row_norm is None:
+        return ()
+    return clipping_assumptions(float(row_norm), None if longest_row is None else float(longest_row))
 
 
-def _check(level: float, method: str, names: Sequence[str], parameters: Sequence[str] | None) -> None:
+def _check_arguments(
+    level: float, method: str, names: Sequence[str], parameters: Sequence[str] | None
+) -> None:
     require(isinstance(level, float) and 0.5 <= level < 1, "level", level, "in [0.5, 1)")
     require(method in ("wald", "test_inversion"), "method", method, "'wald' or 'test_inversion'")
     if parameters is None:
@@ -172,9 +178,9 @@ def _wald(
     row_norm: float | None,
     longest_row: float | None,
 ) -> tuple[Floats, ...]:
-    """The solution, and a normal quantile of deviations to both sides."""
-    if score.unreliable:
-        raise NoIntervals(why_swamped(score, names=names, row_norm=row_norm, longest_row=longest_row))
+    """Estimates, standard errors, both ends and p-values by the normal law (Wald's method)."""
+    if score.strength.too_low_for_intervals:
+        raise NoIntervals(refusal_reason(score, names=names, row_norm=row_norm, longest_row=longest_row))
     estimate = score.solution[chosen]
     error = np.sqrt(np.diag(score.covariance())[chosen])
     reach = float(norm.ppf(0.5 + 0.5 * level)) * error
@@ -185,7 +191,7 @@ def _wald(
 def _inversion_sets(
     score: NoisyScore, chosen: list[int], *, level: float, shifts: Floats
 ) -> tuple[Floats, ...]:
-    """What is not rejected."""
+    """Estimates, no standard errors, both ends and p-values by test inversion."""
     if score.loss != "squared":
         raise NoIntervals(
             "test inversion is for least squares: the score of a logistic regression is linear only near its fit; "
@@ -193,6 +199,6 @@ def _inversion_sets(
         )
     test, quantile = ScoreTest(score), float(chi2.ppf(level, 1))
     ends = np.array([test.interval(place, quantile) for place in chosen])
-    p_value = np.array([chi2.sf(test.least(place, -float(shifts[place])), 1) for place in chosen])
+    p_value = np.array([chi2.sf(test.profile(place, -float(shifts[place])), 1) for place in chosen])
     unknown = np.full(len(chosen), math.nan)
-    return np.array([test._centre(place) for place in chosen]), unknown, ends[:, 0], ends[:, 1], p_value
+    return np.array([test.centre(place) for place in chosen]), unknown, ends[:, 0], ends[:, 1], p_value

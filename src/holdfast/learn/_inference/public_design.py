@@ -1,7 +1,7 @@
-"""What is public about a design before anything is paid: which coefficients its intervals can be about.
+"""PublicDesign: the features of a fit that can have intervals, as far as declarations tell before anything is paid.
 
-Three things make an interval speak of another coefficient, and no noise is among them: rows that are shortened, columns
-that add up to the constant one, and columns that never change. All three follow from what is declared.
+Three things other than noise make an interval about another coefficient than the one that is meant: rows that are cut,
+columns that add up to the constant column, and columns that never change. All three follow from what is declared.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ USERS_ASSUMED = Assumption(
 
 @dataclass(frozen=True, kw_only=True)
 class PublicDesign:
-    """The features of a fit that intervals are wanted of, and how long its rows can be."""
+    """The features of a fit whose coefficients shall have intervals, and how long its rows can be."""
 
     schema: Schema
     columns: tuple[str, ...]
@@ -34,7 +34,9 @@ class PublicDesign:
 
     @classmethod
     def of(cls, schema: Schema, columns: Sequence[str], *, intercept: bool) -> PublicDesign:
-        """With an intercept every column of categories counts from its first one; without, all but one column do.
+        """The design in which categories add up to the constant column nowhere.
+
+        With an intercept the first category of every column has no feature; without, that of all columns but one.
 
         >>> from holdfast.data._schema import Categorical
         >>> schema = Schema([Numeric("age", 0, 1), Categorical("a", ["x", "y"]), Categorical("b", ["x", "y"])])
@@ -49,12 +51,12 @@ class PublicDesign:
 
     @property
     def longest_row(self) -> float:
-        """No declared row is longer: each column that may vary adds at most 1 to the square."""
+        """The norm that no declared row exceeds: each column that may vary adds at most 1 to its square."""
         varying = [name for name in self.columns if name not in self.reference or self.schema[name].cells > 1]
         return math.nextafter(math.sqrt(max(1, len(varying))), math.inf)
 
     def encoder(self, row_norm: float) -> Encoder:
-        """Of these features, without an intercept."""
+        """The encoder of these features, without an intercept."""
         if not self.reference:
             return Encoder(self.schema, self.columns, intercept=False, row_norm=row_norm)
         return ReferenceEncoder(
@@ -63,7 +65,7 @@ class PublicDesign:
 
 
 def clipping_assumptions(row_norm: float, longest: float | None) -> tuple[Assumption, ...]:
-    """What is said, before anything is paid, where intervals will be about rows that are cut.
+    """The assumption of intervals about rows that may be cut; none where no declared row is.
 
     >>> clipping_assumptions(2.0, 1.7)
     ()

@@ -23,6 +23,7 @@ from holdfast.privacy._account.request import limit_of
 from holdfast.privacy._account.shared import FitShare, FittedRows, SharedAccount
 from holdfast.privacy._account.unpaid_steps import PAID
 from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.release import Release
 
 ROWS_AS_COLLECTED = Assumption(
     kind=READING_OF_ROWS,
@@ -54,6 +55,17 @@ class PaidFit:
     """The account, or the share of one, that paid for the last fit; neither copied nor stored in files."""
     _fitted_without_account: bool = False
     """Whether a fit has spent its own epsilon, without an account."""
+
+    @property
+    def fitted_release(self) -> Release[Any] | None:
+        """The release of the last fit; None before a fit, and after one without privacy."""
+        release: Release[Any] | None = vars(self).get("release_")
+        return release
+
+    @property
+    def fitted_model(self) -> Any:
+        """The model of the last fit, a `LinearModel` or an `AdditiveModel`; None before a fit, and for steps."""
+        return vars(self).get("model_")
 
     def __sklearn_clone__(self) -> Self:
         copy: Self = super().__sklearn_clone__()  # type: ignore[misc]

@@ -212,7 +212,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
             if hasattr(models[0], name):
                 setattr(self.best_estimator_, name, getattr(models[0], name))
         quantile = GAUSSIAN_QUANTILE if limit.as_pure() is None else LAPLACE_QUANTILE
-        value = self.best_estimator_._learn(prepared, chosen.fit, quantile=quantile).value()
+        value = self.best_estimator_._store_fit(prepared, chosen.fit, quantile=quantile).value()
         real = any(trainer.idealised for trainer in trainers)
         self.release_ = Release.paid_by(
             account,
@@ -444,7 +444,7 @@ class _Trainer:
 
     def decide(self, prepared: PreparedRows, left: PrivacyCurve) -> tuple[Learner, Problem, dict[str, Any]]:
         """Method, problem and options, as the estimator itself decides; from public quantities."""
-        method, problem, choice = self.model._decide(prepared, self.model._problem(prepared), left)
+        method, problem, choice = self.model._choose_method(prepared, self.model._problem(prepared), left)
         return method, problem, self.model._method_options(choice)
 
     def __call__(self, examples: Examples, account: Account) -> Fit:

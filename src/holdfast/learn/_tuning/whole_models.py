@@ -94,7 +94,7 @@ class WholeModels:
                     "X must protect single rows to search more than method, options, penalty and radius, got a Table "
                     f"of {X.unit.summary()}; search those, or a table with one row for each {X.unit.column} and no unit"
                 )
-            features, labels, absent = _read_table(X, target, model._column(X.schema[target]))
+            features, labels, absent = _read_table(X, target, model._column_coding(X.schema[target]))
             count, read = X.public_count()
             counted = CountedRows.of_table(X, target, None if read else count)
             adjacency, unit = X.adjacency, X.unit
@@ -172,7 +172,9 @@ class WholeModels:
         if hasattr(model, "classes"):
             return None
         return (
-            model._targets(None)[0] if self.table is None else model._column(self.table.schema[self.target])
+            model._label_coding(None)[0]
+            if self.table is None
+            else model._column_coding(self.table.schema[self.target])
         )
 
     def _train(self, model: Any, examples: Examples, account: Account) -> Fit:
@@ -236,7 +238,7 @@ class WholeModels:
     def _labels_of_table(self) -> NDArray[Any]:
         """Some labels that the schema declares."""
         assert self.table is not None
-        coding = model_of(self.base)._column(self.table.schema[self.target])
+        coding = model_of(self.base)._column_coding(self.table.schema[self.target])
         return np.asarray(coding.classes if hasattr(coding, "classes") else [coding.low, coding.high])
 
 

@@ -142,7 +142,7 @@ def noisy_newton(
         )
     score = score_of(steps, count, bend=problem.norm_bound)
     free = problem.penalty == 0 and math.isinf(problem.radius)
-    weights = score.solution if free and not score.useless else theta
+    weights = score.solution if free and not score.strength.too_low_for_solution else theta
     return Fit(
         weights=weights * min(1.0, problem.radius / max(float(np.linalg.norm(weights)), 1e-300)),
         theorem="composed Gaussian mechanisms on the derivatives of the logistic loss",
