@@ -55,7 +55,7 @@ class Answers:
         How sure each interval is.
     n_public : int, optional
         The declared number of rows that proportions are shares of, where the true one is private.
-    kept : str
+    rows_text : str
         Which of the table's rows proportions speak of, where users bring no more than so many; and what of the
         rest.
 
@@ -69,7 +69,7 @@ class Answers:
     confidence: float
     n_public: int | None = None
     """The declared number of rows that proportions are shares of, where the true one is private."""
-    kept: str = ""
+    rows_text: str = ""
     """Which of the table's rows proportions speak of, where users bring no more than so many; and what of the rest."""
 
     def __len__(self) -> int:
@@ -88,7 +88,7 @@ class Answers:
         shares = "" if self.n_public is None else f", as shares of the declared n_public={self.n_public}"
         lines = [
             f"proportions with {confidence_percent(self.confidence)}% intervals for the table's own"
-            f"{self.kept}{shares}"
+            f"{self.rows_text}{shares}"
         ]
         for answer in self.groups[:most]:
             width = float(np.mean(answer.high - answer.low) / 2)
@@ -240,7 +240,7 @@ def answer(
     *,
     confidence: float,
     n_public: int | None = None,
-    kept: str = "",
+    rows_text: str = "",
 ) -> Answers:
     """The answers of every query of the workload on these rows, with intervals."""
     groups = []
@@ -248,4 +248,4 @@ def answer(
         estimates = rows.answers(group) / max(len(rows), 1)
         low, high, source = intervals.of(group, estimates)
         groups.append(GroupAnswers(group=group, estimates=estimates, low=low, high=high, source=source))
-    return Answers(groups=tuple(groups), confidence=confidence, n_public=n_public, kept=kept)
+    return Answers(groups=tuple(groups), confidence=confidence, n_public=n_public, rows_text=rows_text)

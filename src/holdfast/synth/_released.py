@@ -191,6 +191,6 @@ def _answers(
         workload,
         intervals,
         confidence=confidence,
-        kept=which_rows,
+        rows_text=which_rows,
         n_public=None if release.guarantee.adjacency.count_is_public else contents.public_rows,
     )

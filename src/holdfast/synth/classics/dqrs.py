@@ -128,10 +128,10 @@ def resample_queries(
     permit = account.permit(
         keep_mechanism(plan, past, truth.size, account), times=len(sample), label=f"keep, round {past + 1}"
     )
-    kept = [permit.release(np.array([each, -each]) / 2) == 0 for each in odds.tolist()]
-    rejected = kept.count(False)
+    retained = [permit.release(np.array([each, -each]) / 2) == 0 for each in odds.tolist()]
+    rejected = retained.count(False)
     fresh = iter(draw_queries(truth, plan, scores, past, rejected, account) if rejected else [])
-    return [query if keep else next(fresh) for query, keep in zip(sample, kept, strict=True)], rejected
+    return [query if keep else next(fresh) for query, keep in zip(sample, retained, strict=True)], rejected
 
 
 def log_odds(plan: DualQueryPlan, scores: Floats, gain: Floats, past: int, count: float) -> Floats:
