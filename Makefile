@@ -20,7 +20,7 @@ TEST_JOBS  = $(or $(JOBS),3)
 SHARED = --dist worksteal --rooms
 SUITE = $(BIN)/python -m pytest -q -rfE -n $(TEST_JOBS) $(SHARED)
 
-.PHONY: demo demo-broken quick test deep lint types layers fast suite slow studies refute mutants docs durations coverage \
+.PHONY: demo demo-broken quick test deep lint types layers fast suite slow studies refute mutants mutation docs durations coverage \
   lists figures notebooks benchmarks reproductions format clean
 
 demo: $(VENV)/.base
@@ -84,6 +84,10 @@ refute: $(VENV)/.dev
 
 mutants: $(VENV)/.dev
 	$(BIN)/python -m tests.mutants
+
+# Drawn faults in code that pays: goes on where it ended, and may be ended at any time (docs/decisions/mutation.md).
+mutation: $(VENV)/.dev
+	$(BIN)/python -m tests.mutation
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import textwrap
 from dataclasses import fields
 from importlib import import_module
@@ -326,6 +327,26 @@ def forgeries() -> str:
     return f"{text}\n{share}, {found['trials']:,} in all, tried on {study['date']}.\n"
 
 
+def _mutation() -> Any:
+    """The report on drawn faults, from committed files."""
+    sys.path.insert(0, str(HERE.parent))
+    try:
+        from tests.mutation.report import Report
+    finally:
+        sys.path.pop(0)
+    return Report.load()
+
+
+def mutation() -> str:
+    """How many drawn faults were tried, by room and by operator, and what became of them."""
+    return "\n".join(_mutation().page()) + "\n"
+
+
+def mutation_classes() -> str:
+    """The classes of survivors."""
+    return "\n".join(_mutation().classes()) + "\n"
+
+
 def record_fields() -> dict[str, list[str]]:
     """The fields of every part of a page's record, by its place; an empty text where a plain value may stand there."""
     found: dict[str, list[str]] = {}
@@ -368,6 +389,8 @@ def record() -> str:
 TABLES = {
     "_generated/faults.md": faults,
     "_generated/forgeries.md": forgeries,
+    "_generated/mutation.md": mutation,
+    "_generated/mutation_classes.md": mutation_classes,
     "_generated/record.md": record,
     "_generated/mechanisms.md": mechanisms,
     "_generated/currencies.md": currencies,

@@ -22,6 +22,7 @@ OTHERS = {
     "layouts": "files of public layouts, made up from their documentation",
     "golden": "stored numbers and files, with the scripts that made them",
     "mutants": "planted faults",
+    "mutation": "faults drawn at random in paying code",
     "reproductions": "code of papers that the product does not call",
     "review": "findings of reviews, as expected failures",
     "servers": "PostgreSQL and Spark for tests",

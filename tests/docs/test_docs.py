@@ -178,6 +178,8 @@ def test_every_command_has_help_and_says_what_its_options_do() -> None:
     [
         "_generated/faults.md",
         "_generated/forgeries.md",
+        "_generated/mutation.md",
+        "_generated/mutation_classes.md",
         "_generated/mechanisms.md",
         "_generated/record.md",
         "_generated/currencies.md",
