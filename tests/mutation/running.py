@@ -17,18 +17,19 @@ import struct
 import sys
 import tempfile
 import time
-from collections import deque
+from collections import defaultdict, deque
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.mutation import draw, verdicts
+from tests.mutation import draw, readings, verdicts
 from tests.mutation.mutant import CannotPlant, Mutant
 from tests.mutation.order import Order
 from tests.mutation.paying import Traces
 from tests.mutation.places import DRAWN, TRACES, VERDICTS
 from tests.mutation.planting import Functions, NeedsNewProcess
+from tests.mutation.selection import family_of, is_left_out
 from tests.mutation.tracing import room_caches
 from tests.mutation.verdicts import Verdict, Word
 
@@ -71,14 +72,28 @@ class Runner:
         self.again: bool = config.getoption("--again")
         self.last: int = config.getoption("--last")
         self.order = Order(self.traces.tests)
+        self.instances: dict[str, list[str]] = defaultdict(list)
+        """At a second look, all instances of each test."""
+        self.read = readings.stored()
         self.grace = float(os.environ.get("HOLDFAST_MUTATION_GRACE", GRACE))
         self.failed = False
         self.trusted: set[str] = set()
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Those that were traced."""
-        items[:] = [item for item in items if item.nodeid in self.traces.tests]
+        """Those that were traced; at a second look the other instances of the same tests, too."""
+        if not self.again:
+            items[:] = [item for item in items if item.nodeid in self.traces.tests]
+            return
+        traced: dict[str, list[str]] = defaultdict(list)
+        for name in self.traces.tests:
+            traced[family_of(name)].append(name)
+        items[:] = [item for item in items if family_of(item.nodeid) in traced and not is_left_out(item)]
+        for item in items:
+            self.instances[family_of(item.nodeid)].append(item.nodeid)
+            if item.nodeid not in self.order.price:
+                prices = [self.order.price[name] for name in traced[family_of(item.nodeid)]]
+                self.order.price[item.nodeid] = sum(prices) / len(prices)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """All mutants without a verdict, in the order of their numbers."""
@@ -123,19 +138,29 @@ class Runner:
     def _waits(self, verdict: Verdict | None) -> bool:
         if verdict is None:
             return True
-        return self.again and verdict.word == "survived" and verdict.ran < verdict.covering
+        unread = verdict.number not in self.read
+        return self.again and verdict.word == "survived" and unread and not verdict.confirmed
 
     def _attempt(self, number: int) -> Attempt:
         mutant = self.mutants[number]
-        covering = [name for name in self.traces.of(mutant) if name in self.items]
+        covering = self._covering(mutant)
         names: list[str] = []
         spent = 0.0
-        for name in self.order.sorted(mutant, covering):
+        for name in covering:
             spent += self.order.price[name]
             if names and spent > self.budget:
                 break
             names.append(name)
         return Attempt(number, mutant, names, len(covering), mmap.mmap(-1, NOTE.size), _folder())
+
+    def _covering(self, mutant: Mutant) -> list[str]:
+        """The tests that run a mutant, in their order; at a second look those that were left out come first."""
+        traced = self.traces.of(mutant)
+        if not self.again:
+            return self.order.sorted(mutant, [name for name in traced if name in self.items])
+        families = dict.fromkeys(family_of(name) for name in self.order.sorted(mutant, traced))
+        instances = [name for family in families for name in self.instances[family] if name in self.items]
+        return sorted(instances, key=set(traced).__contains__)
 
     def _control(self, attempt: Attempt, verdict: Verdict) -> Attempt:
         """The killer without the fault: a test that fails in a fork by itself has killed nothing."""
@@ -211,6 +236,7 @@ class Runner:
             ran=min(place + 1, len(attempt.names)) if killer else place,
             covering=attempt.covering,
             seconds=round(seconds, 2),
+            confirmed=self.again and word == "survived",
         )
 
     def _tell(self, attempt: Attempt, verdict: Verdict) -> None:

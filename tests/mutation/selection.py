@@ -36,7 +36,7 @@ def chosen(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     families: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if _is_chosen(item, measured):
-            families[_family(item.nodeid)].append(item)
+            families[family_of(item.nodeid)].append(item)
     return [
         item
         for family, instances in families.items()
@@ -45,20 +45,24 @@ def chosen(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     ]
 
 
-def _family(name: str) -> str:
+def family_of(name: str) -> str:
     """Instances of one test; of the refutation, subjects of one method, which differ in their neighbour relation."""
     family, _, parameters = name.partition("[")
     return f"{family}[{re.split('[ (]', parameters)[0]}" if name.startswith(SUBJECTS) else family
 
 
+def is_left_out(item: pytest.Item) -> bool:
+    """What is deep, or needs a server, a browser or the benchmark data."""
+    needs = set(getattr(item, "fixturenames", ())) & pace.COSTLY
+    return bool(item.get_closest_marker("deep") or needs or pace.server_of(item.nodeid) < 2)
+
+
 def _is_chosen(item: pytest.Item, measured: dict[str, float]) -> bool:
     name = item.nodeid
-    if item.get_closest_marker("deep") or set(getattr(item, "fixturenames", ())) & pace.COSTLY:
+    if is_left_out(item):
         return False
     if name.startswith(SUBJECTS):
         return True
-    if pace.server_of(name) < 2:
-        return False
     if item.get_closest_marker("slow") is None:
         return True
     return name in measured and measured[name] <= SLOWEST

@@ -29,7 +29,7 @@ class Verdict:
     covering: int = 0
     seconds: float = 0.0
     confirmed: bool = False
-    """Of a survivor: also in a fresh process, against every instance of its tests."""
+    """Of a survivor: at a second look, against the instances that were not traced, or in a fresh process."""
 
     @property
     def is_killed(self) -> bool:

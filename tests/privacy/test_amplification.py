@@ -36,12 +36,31 @@ def test_amplification_of_pure(epsilon: float, rate: float) -> None:
     import mpmath
 
     with mpmath.workdps(60):
-        truth = mpmath.log(1 + mpmath.mpf(rate) * (mpmath.exp(mpmath.mpf(epsilon)) - 1))
+        # A number means what is written.
+        truth = mpmath.log1p(mpmath.mpf(repr(rate)) * mpmath.expm1(mpmath.mpf(repr(epsilon))))
         value = amplified_pure(epsilon, rate)
         got = mpmath.mpf(value.numerator) / value.denominator
-        assert got >= truth * (1 - mpmath.mpf(10) ** -15)
-        assert got <= truth * (1 + mpmath.mpf(10) ** -12) + mpmath.mpf(10) ** -300
+        assert (
+            truth * (1 - mpmath.mpf(10) ** -50)
+            <= got
+            <= truth * (1 + mpmath.mpf(10) ** -11) + mpmath.mpf(10) ** -300
+        )
     assert value <= Fraction(repr(epsilon))
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 0.03, 1.0, 29.9, 31.0, 40.0, 200.0, 699.0, 720.0])
+@pytest.mark.parametrize("exponent", range(-3, 4))
+def test_amplification_where_its_terms_cancel(epsilon: float, exponent: int) -> None:
+    """Rates near e^-epsilon, where the logarithm of the rate and epsilon are nearly opposite."""
+    import mpmath
+
+    with mpmath.workdps(60):
+        for step in range(20):
+            rate = min(1.0, math.exp(-epsilon) * 10 ** (exponent + step / 20))
+            truth = mpmath.log1p(mpmath.mpf(repr(rate)) * mpmath.expm1(mpmath.mpf(repr(epsilon))))
+            value = amplified_pure(epsilon, rate)
+            got = mpmath.mpf(value.numerator) / value.denominator
+            assert truth * (1 - mpmath.mpf(10) ** -50) <= got <= truth * (1 + mpmath.mpf(10) ** -8), rate
 
 
 def test_amplification_of_points() -> None:

@@ -362,6 +362,21 @@ def test_refuses_before_spending(problem: Problem, options: dict[str, Any], word
     assert account.journal.spent("") is None
 
 
+def test_a_poisson_sample_needs_a_batch() -> None:
+    features, labels, _ = regression(50)
+    account = Account(ZCDP(1.0), adjacency="zero_out", seed=0)
+    for batch in (None, 0, -3):
+        with pytest.raises(ParameterError, match="batch must be a whole number >= 1"):
+            frank_wolfe(
+                examples_of(features, labels, adjacency="zero_out"),
+                lasso(20),
+                account=account,
+                sampling="poisson",
+                batch=batch,
+            )
+    assert account.journal.spent("") is None
+
+
 def test_refuses_other_neighbours_and_survives_an_empty_table() -> None:
     rows = examples_of(np.zeros((0, 20)), np.zeros(0), public_count=10)
     with pytest.raises(AdjacencyError):

@@ -81,6 +81,25 @@ def test_the_tight_factor_is_attained() -> None:
     assert moved * bounds.residual == pytest.approx(bounds.one_row, rel=1e-12)
 
 
+@pytest.mark.parametrize("radius", [math.inf, 2.0])
+def test_units_of_rows_and_targets_change_the_bounds_as_they_change_the_solution(radius: float) -> None:
+    """Rows, ridge and targets in other units: every bound follows as the weights do, the rounding's included."""
+    bounds = RidgeBounds(row_norm=1.0, target_bound=1.0, ridge=3.0, count_bound=20, radius=radius)
+    for rows, targets in [(4.0, 1.0), (1.0, 8.0), (0.5, 2.0)]:
+        weight = targets / rows
+        scaled = RidgeBounds(
+            row_norm=rows, target_bound=targets, ridge=3.0 * rows**2, count_bound=20, radius=radius * weight
+        )
+        for name in ("weight_norm", "one_row"):
+            assert getattr(scaled, name) == pytest.approx(getattr(bounds, name) * weight, rel=1e-12), name
+        assert scaled.residual == pytest.approx(bounds.residual * targets, rel=1e-12)
+        assert scaled.rounding(3) == pytest.approx(bounds.rounding(3) * weight, rel=1e-12)
+        moved = bounds.l2_sensitivity(Adjacency.replace, dimension=3)
+        assert scaled.l2_sensitivity(Adjacency.replace, dimension=3) == pytest.approx(
+            moved * weight, rel=1e-12
+        )
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**31),

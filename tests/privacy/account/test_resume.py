@@ -133,6 +133,15 @@ def test_a_permit_is_drawn_use_by_use() -> None:
         ResumableAccount.of(account, "other").permit(noise, times=100)
 
 
+def test_a_value_that_is_refused_takes_no_use_of_a_permit() -> None:
+    account, noise = Account(ZCDP(1.0), seed=1), Gaussian(sigma=2.0, l2_sensitivity=1.0)
+    permit = ResumableAccount.of(account, "job").permit(noise, times=1)
+    with pytest.raises(ParameterError):
+        permit.release([np.nan])
+    assert account.spent().as_zcdp() == 0
+    permit.release([1.0])
+
+
 def _keys(account: Account) -> list[str | None]:
     return [entry.charge.key for entry in account.journal.entries]
 

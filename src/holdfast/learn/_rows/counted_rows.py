@@ -25,6 +25,8 @@ def target_may_be_missing(column: Numeric | Categorical) -> bool:
     (True, False)
     >>> target_may_be_missing(Categorical("ill", ["no", "yes"], other="no", null="no"))
     False
+    >>> target_may_be_missing(Categorical("ill", ["no", "yes"], null="no"))  # of a text that is neither
+    True
     """
     if isinstance(column, Numeric):
         return not column.declares_null

@@ -30,6 +30,8 @@ from holdfast.privacy._stored_numbers import number_of_stored, stored_number
 from holdfast.privacy._tradeoff import Points
 
 _LARGEST_FRACTIONAL_ORDER = 64.0
+_LARGEST_EXPONENT = 700.0
+"""Beyond it e^epsilon is no double."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -168,12 +170,14 @@ def amplified_pure(epsilon: Number, rate: Number) -> Fraction:
     pure_epsilon, q = round_up(epsilon), round_up(rate)
     if q >= 1 or pure_epsilon == 0.0:
         return as_written(epsilon)
-    value = (
-        pure_epsilon + math.log(q) + math.log1p((1 / q - 1) * math.exp(-pure_epsilon))
-        if pure_epsilon > 30
-        else math.log1p(q * math.expm1(pure_epsilon))
-    )
-    return min(as_written(epsilon), Fraction(math.nextafter(value * (1 + 4e-16), math.inf)))
+    if pure_epsilon <= _LARGEST_EXPONENT:
+        # Three operations of at most an ulp each; the logarithm makes no relative error larger.
+        value = math.log1p(q * math.expm1(pure_epsilon)) * (1 + 1e-15)
+    else:
+        # Terms that may cancel: the error is one of their size, not of their sum's. What is left out is below e^-700.
+        above = pure_epsilon + math.log(q)
+        value = above + math.log1p(math.exp(-above)) + 1e-15 * (pure_epsilon - math.log(q))
+    return min(as_written(epsilon), Fraction(math.nextafter(value, math.inf)))
 
 
 @dataclass(frozen=True, init=False, repr=False)
