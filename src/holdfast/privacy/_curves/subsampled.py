@@ -167,7 +167,7 @@ def subsample(curve: PrivacyCurve, rate: Number) -> PrivacyCurve:
 
 def amplified_pure(epsilon: Number, rate: Number) -> Fraction:
     """log(1 + rate (e^epsilon - 1)), rounded up and never above epsilon."""
-    pure_epsilon, q = round_up(epsilon), round_up(rate)
+    pure_epsilon, q = round_up(as_written(epsilon)), round_up(as_written(rate))
     if q >= 1 or pure_epsilon == 0.0:
         return as_written(epsilon)
     if pure_epsilon <= _LARGEST_EXPONENT:
