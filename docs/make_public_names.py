@@ -35,7 +35,8 @@ FURTHER = {
     "holdfast.learn": "LEARNERS Learner Problem",
     "holdfast.synth": """CertificateRequest SYNTHESISERS SynthesisMethod Predicates OneLayer Conjunctions Thresholds
         Ranges Zeros evaluate""",
-    "holdfast.statistics": "answer by column Count Mean TableQuestion StatisticsTable",
+    "holdfast.statistics": """answer by column Count DistinctUnits Sum Mean Variance Proportion Histogram
+        Contingency Quantiles Median Minimum Maximum TableQuestion StatisticsTable""",
     "holdfast.attack": "ATTACKS Attack AttackReport synthetic_membership shadow_release",
     "holdfast.audit": "audit OneRun ManyRuns Sequential Transcript AuditResult membership_game MembershipDesign",
     "holdfast.refute": "refute",

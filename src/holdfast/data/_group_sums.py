@@ -112,6 +112,32 @@ class Amount:
         return self.steps / (column.high - column.low)
 
 
+@dataclass(frozen=True)
+class TruthKey:
+    """Whether a condition is false (0), true (1) or unknown (2)."""
+
+    condition: Condition
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those of the condition."""
+        return self.condition.columns
+
+    def cells(self, schema: Schema) -> int:
+        """Three."""
+        return 3
+
+    def codes(self, batch: Batch) -> Codes:
+        """From the truth of each row."""
+        truth = self.condition.truth(batch)
+        return np.where(truth.unknown, 2, truth.true.astype(np.int64))
+
+    def sql(self, row: CodedRow, schema: Schema) -> str:
+        """From SQL's three values."""
+        test = self.condition.sql(row, schema)
+        return f"(CASE WHEN {test} THEN 1 WHEN NOT {test} THEN 0 ELSE 2 END)"
+
+
 def _numeric(schema: Schema, name: str) -> Numeric:
     column = schema[name]
     assert isinstance(column, Numeric)  # whoever asks has checked it
@@ -158,6 +184,8 @@ class GroupSums:
     amount: Amount | None = None
     where: Condition | None = None
     weighing: Weighing | None = None
+    once: bool = False
+    """Whether a unit counts once in each group where it has rows, however many."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -178,19 +206,31 @@ class GroupSums:
         batch, schema = rows.batch, rows.batch.schema
         shape = self.shape(schema)
         groups = math.prod(shape[:-1])
-        cell = np.zeros(len(batch), dtype=np.int64)
-        for key, cells in zip(self.keys, shape, strict=False):
-            cell = cell * cells + key.codes(batch)
-        part = np.ones(len(batch), dtype=np.bool_) if self.where is None else self.where.truth(batch).true
-        if batch.present is not None:
-            part = part & batch.present
-        cell = cell[part]
-        moments = self._moments(batch, part)
+        part, cell, moments = self._read(batch)
         if self.weighing is None:
             sums = [_exact_bincount(cell, values, groups) for values in moments]
             return whole_array(self._forms(sums), shape)
         assert rows.owner is not None  # an engine gives it where units own several rows
         return whole_array(self._weighed(rows.owner[part], cell, moments, groups), shape)
+
+    def norms_of_units(self, rows: UnitRows) -> list[int]:
+        """The norm of the contribution of each unit that has one."""
+        assert self.weighing is not None
+        assert rows.owner is not None
+        part, cell, moments = self._read(rows.batch)
+        groups = math.prod(self.shape(rows.batch.schema)[:-1])
+        entries, unit, _ = self.entries(rows.owner[part], cell, moments, groups)
+        return unit_norms(entries, unit, norm=self.weighing.norm)
+
+    def _read(self, batch: Batch) -> tuple[NDArray[np.bool_], Codes, list[Codes]]:
+        """Which rows take part, and the group and the four moments of each of them."""
+        cell = np.zeros(len(batch), dtype=np.int64)
+        for key in self.keys:
+            cell = cell * key.cells(batch.schema) + key.codes(batch)
+        part = np.ones(len(batch), dtype=np.bool_) if self.where is None else self.where.truth(batch).true
+        if batch.present is not None:
+            part = part & batch.present
+        return part, cell[part], self._moments(batch, part)
 
     def _moments(self, batch: Batch, part: NDArray[np.bool_]) -> list[Codes]:
         """Of each row: whether it has no amount, whether it has one, j and j^2."""
@@ -229,7 +269,8 @@ class GroupSums:
         pair, index = np.unique(owner * groups + cell, return_inverse=True)
         sums = self._forms([_exact_bincount(index, values, len(pair)) for values in moments])
         assert self.weighing is not None
-        entries = [np.minimum(entry, self.weighing.largest_entry).astype(np.int64) for entry in sums]
+        most = 1 if self.once else self.weighing.largest_entry
+        entries = [np.minimum(entry, most).astype(np.int64) for entry in sums]
         _, unit = np.unique(pair // groups, return_inverse=True)
         return entries, unit.astype(np.int64), pair % groups
 
@@ -267,7 +308,7 @@ class GroupSums:
         totals = [f"sum({value}) AS m{place}" for place, value in enumerate(_MOMENTS)]
         grouped = _select([*keys, *totals], statements, self._rows(statements), by=keys)
         assert self.weighing is not None
-        most = self.weighing.largest_entry
+        most = 1 if self.once else self.weighing.largest_entry
         cut = [f"CAST(least({sql}, {most}) AS BIGINT) AS f{i}" for i, sql in enumerate(self._form_sums())]
         return _select([*keys, *cut], statements, grouped)
 
@@ -323,6 +364,33 @@ class GroupSums:
                     total = total.astype(object)
                 total[cell, form] = values
         return total.reshape(shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitsAbove:
+    """How many units have a contribution to `sums` whose norm is above each threshold. Exact, hence private."""
+
+    sums: GroupSums
+    thresholds: tuple[int, ...]
+
+    def of_rows(self, rows: UnitRows) -> NDArray[np.int64]:
+        """From rows in memory."""
+        norms = np.array(self.sums.norms_of_units(rows), dtype=object)
+        return np.array([int(np.sum(norms > limit)) if len(norms) else 0 for limit in self.thresholds])
+
+    def statement(self, statements: Statements) -> str:
+        """Two GROUP BY; one row."""
+        norms = self.sums.norms(statements, self.sums.contributions(statements))
+        counted = [
+            f"{_text(f'sum(CASE WHEN n > {limit} THEN 1 ELSE 0 END)', statements)} AS a{place}"
+            for place, limit in enumerate(self.thresholds)
+        ]
+        return f"SELECT {', '.join(counted)} FROM ({norms}) AS q"
+
+    def of_answer(self, schema: Schema, batches: Iterable[Any]) -> NDArray[np.int64]:
+        """From the one row."""
+        (batch,) = (batch for batch in batches if batch.num_rows)
+        return np.array([int(column[0].as_py()) for column in batch.columns], dtype=np.int64)
 
 
 _MOMENTS = ("absent", "1 - absent", "j", "j * j")

@@ -31,6 +31,7 @@ from ._mechanisms import ObjectivePerturbation as ObjectivePerturbation
 from ._mechanisms import PermuteAndFlip as PermuteAndFlip
 from ._mechanisms import PureObjectivePerturbation as PureObjectivePerturbation
 from ._mechanisms import RandomisedResponse as RandomisedResponse
+from ._mechanisms import SeveralChoices as SeveralChoices
 from ._mechanisms import SubsampledGaussian as SubsampledGaussian
 from ._mechanisms import SubsampledPure as SubsampledPure
 from ._mechanisms import VectorLaplace as VectorLaplace

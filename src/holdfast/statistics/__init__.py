@@ -3,8 +3,9 @@
 Contents
 --------
 Ask
-    `answer(table, [...], epsilon=...)` answers questions: `Count`, `Mean`; `by` asks them group by group, and
-    `column("age") >= 18` is a `where=`.
+    `answer(table, [...], epsilon=...)` answers questions: `Count`, `DistinctUnits`, `Sum`, `Mean`, `Variance`,
+    `Proportion`, `Histogram`, `Contingency`, `Quantiles`, `Median`, `Minimum`, `Maximum`; `by` asks them group by
+    group, and `column("age") >= 18` is a `where=`.
 Use what was answered
     `StatisticsTable`: a frame with intervals, a summary, a picture, and `release_`.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast._stored_fields import require_fields, require_format
-from holdfast.data._group_sums import CellKey, Key
+from holdfast.data._group_sums import CellKey, Key, TruthKey
 from holdfast.data._schema import Schema
 from holdfast.errors import FormatError
 from holdfast.statistics._plan import AnswerPlan
@@ -52,6 +52,9 @@ class GroupTable:
                 f"{column.name}_low": column.low,
                 f"{column.name}_high": column.high,
             }
+            if column.population_low is not None and column.population_high is not None:
+                frame[f"{column.name}_population_low"] = column.population_low
+                frame[f"{column.name}_population_high"] = column.population_high
         return frame
 
     def value(self) -> dict[str, Any]:
@@ -63,7 +66,7 @@ class GroupTable:
                 {
                     "name": column.name,
                     "about": column.about,
-                    "numbers": np.stack([column.value, column.low, column.high]),
+                    "numbers": np.stack([column.value, column.low, column.high, *_population(column)]),
                 }
                 for column in self.columns
             ],
@@ -84,6 +87,8 @@ class GroupTable:
                     value=numbers[0],
                     low=numbers[1],
                     high=numbers[2],
+                    population_low=numbers[3] if len(numbers) == 5 else None,
+                    population_high=numbers[4] if len(numbers) == 5 else None,
                 )
             )
         labels = tuple(tuple(map(str, names)) for names in stored["labels"])
@@ -91,6 +96,12 @@ class GroupTable:
         if any(column.value.shape != (table.rows,) for column in columns):
             raise FormatError("a stored table of statistics does not have a number for each group")
         return table
+
+
+def _population(column: Estimate) -> list[Floats]:
+    """The ends of the population's interval, where there is one."""
+    low, high = column.population_low, column.population_high
+    return [] if low is None or high is None else [low, high]
 
 
 def tables_of(plan: AnswerPlan, noisy: Sequence[Any], confidence: float) -> tuple[GroupTable, ...]:
@@ -116,6 +127,8 @@ def key_labels(key: Key, schema: Schema) -> tuple[str, ...]:
     """The cells of a key in words."""
     if isinstance(key, CellKey):
         return schema[key.column].labels
+    if isinstance(key, TruthKey):
+        return ("no", "yes", "unknown")
     return tuple(map(str, range(key.cells(schema))))
 
 
@@ -142,8 +155,3 @@ def read_contents(value: Any) -> tuple[tuple[GroupTable, ...], float, list[dict[
         raise FormatError(
             "a stored release of statistics lacks a field or has one of the wrong kind"
         ) from error
-
-
-def numbers_of(table: GroupTable, name: str) -> Floats:
-    """The numbers of one column."""
-    return next(column.value for column in table.columns if column.name == name)

@@ -50,6 +50,16 @@ class NoiseLaw:
             return np.asarray(-ndtri(failure / 2.0) * self.scale * np.linalg.norm(weights, axis=1) + steps)
         return np.asarray(_laplace_reach(weights, failure) * self.scale + steps)
 
+    def many_reach(self, weights: Floats, failure: float) -> float:
+        """The same for one row of many weights, by Chernoff's bound where the noise is Laplace."""
+        sizes = np.abs(np.asarray(weights, dtype=np.float64))
+        sizes = sizes[sizes > 0]
+        if self.family == "gaussian" or sizes.size <= 1:
+            return float(self.reach(sizes[None, :], failure)[0]) if sizes.size else 0.0
+        places = np.linspace(0.0, 1.0, 400)[1:-1, None] / sizes.max()
+        bounds = (np.log(2.0 / failure) - np.log1p(-((places * sizes) ** 2)).sum(axis=1)) / places[:, 0]
+        return float(bounds.min() * self.scale + 0.5 * sizes.sum())
+
 
 def _laplace_reach(weights: Floats, failure: float) -> Floats:
     """Of sums of weighted Laplace(1) noise: P[|S| > q] = sum_i a_i exp(-q / w_i), w_i distinct, by bisection."""

@@ -8,7 +8,8 @@ from typing import Any
 
 from holdfast.errors import ParameterError
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.currency import GaussianCurrency
+from holdfast.privacy._account.currency import ConcentratedCurrency, GaussianCurrency
+from holdfast.privacy._account.currency import Currency as Counting
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.statistics._measures.measure import Measure
 from holdfast.statistics._questions.grouping import Asked
@@ -103,6 +104,7 @@ class AnswerPlan:
         ]
 
 
+_CURRENCIES: dict[Currency, Counting] = {"gdp": GaussianCurrency(), "zcdp": ConcentratedCurrency()}
 Demands = list[tuple[Measure, list[int]]]
 
 
@@ -132,9 +134,10 @@ def _budgets(limit: PrivacyCurve) -> list[tuple[Currency, Share]]:
     elif point is not None:
         budgets.append(("pure", Share("pure", point[0])))
     if pure is None:
-        amounts = GaussianCurrency().translate(limit)
-        if amounts is not None:
-            budgets.append(("gdp", Share("gdp", amounts[0])))
+        for name, currency in _CURRENCIES.items():
+            amounts = currency.translate(limit)
+            if amounts is not None:
+                budgets.append((name, Share(name, amounts[0])))
     return budgets
 
 

@@ -69,6 +69,16 @@ class Share:
             return None
         return Gaussian.within(self.curve, l2_sensitivity=l2_sensitivity, adjacency=adjacency)
 
+    def least_noise(self, l1_sensitivity: int, l2_sensitivity: int, adjacency: Adjacency) -> CountNoise:
+        """Laplace or normal noise, whichever is smaller: a choice by public numbers."""
+        laplace = self.laplace(l1_sensitivity, adjacency)
+        gaussian = self.gaussian(l2_sensitivity, adjacency)
+        if laplace is None or gaussian is None:
+            noise = laplace or gaussian
+            assert noise is not None  # every currency counts one of them
+            return noise
+        return laplace if deviation(laplace) <= deviation(gaussian) else gaussian
+
 
 def deviation(noise: CountNoise) -> float:
     """The standard deviation of one number's noise."""

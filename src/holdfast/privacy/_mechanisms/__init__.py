@@ -14,6 +14,7 @@ from holdfast.privacy._mechanisms.mechanism import Mechanism, qualified_name
 from holdfast.privacy._mechanisms.objective import ObjectivePerturbation, PureObjectivePerturbation
 from holdfast.privacy._mechanisms.randomised_response import RandomisedResponse
 from holdfast.privacy._mechanisms.selection import Exponential, PermuteAndFlip
+from holdfast.privacy._mechanisms.several_choices import SeveralChoices
 from holdfast.privacy._mechanisms.subsampled import FixedSizeGaussian, SubsampledGaussian, SubsampledPure
 from holdfast.privacy._mechanisms.vector_laplace import VectorLaplace
 
@@ -32,6 +33,7 @@ __all__ = [
     "PureObjectivePerturbation",
     "RandomisedResponse",
     "RegularisedExponential",
+    "SeveralChoices",
     "SubsampledGaussian",
     "SubsampledPure",
     "VectorLaplace",
@@ -54,6 +56,7 @@ MECHANISMS: tuple[type[Mechanism], ...] = (
     FixedSizeGaussian,
     RegularisedExponential,
     BoxExponential,
+    SeveralChoices,
 )
 """Names are stored in ledgers: they are never removed and never change their meaning."""
 REGISTRY = Registry(

@@ -31,11 +31,21 @@ class Basis:
     forms: tuple[Form, ...]
     whole: int
     """What one row's forms add up to: the L1 norm of a row, and a bound on its L2 norm."""
-    rows: tuple[float, ...]
+    rows: tuple[float, ...] | None
     """Weights of the sums that give the number of rows; of those with a number; of sum p; of sum p^2."""
-    present: tuple[float, ...]
+    present: tuple[float, ...] | None
     first: tuple[float, ...] | None = None
     second: tuple[float, ...] | None = None
+    amount: tuple[float, ...] | None = None
+    """The weights that give the sum of the numbers in steps, where it is a sum of its own."""
+
+    @property
+    def leading(self) -> tuple[float, ...]:
+        """The weights of the statistic by whose noise plans compare: the number of rows, or the sum over a row's."""
+        if self.rows is not None:
+            return self.rows
+        assert self.amount is not None
+        return tuple(weight / self.whole for weight in self.amount)
 
     def total(self, weights: tuple[float, ...], sums: Floats) -> Floats:
         """A statistic of each group from its (noisy) sums."""
@@ -81,3 +91,13 @@ def basis(*, degree: int, steps: int, missing: bool, family: Family) -> Basis:
         first=tuple(first),
         second=None if second is None else tuple(second),
     )
+
+
+@lru_cache(maxsize=256)
+def total_basis(*, offset: int, steps: int) -> Basis:
+    """The sum of a number alone, in steps from 0: smaller noise for that one than from a basis that counts, too.
+
+    >>> total_basis(offset=3, steps=4).forms, total_basis(offset=3, steps=4).whole
+    (((0, 3, 1, 0),), 7)
+    """
+    return Basis(forms=((0, offset, 1, 0),), whole=offset + steps, rows=None, present=None, amount=(1.0,))

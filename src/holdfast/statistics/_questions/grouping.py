@@ -65,7 +65,7 @@ def asked_of(questions: Sequence[TableQuestion | Grouping], facts: TableFacts) -
     """Every question with its keys; refused where two columns of one table would have the same name."""
     require(len(questions) > 0, "questions", questions, "at least one question, such as Count()")
     listed = [
-        Asked(question, entry.keys if isinstance(entry, Grouping) else ())
+        Asked(question, (*(entry.keys if isinstance(entry, Grouping) else ()), *question.own_keys(facts)))
         for entry in questions
         for question in (entry.questions if isinstance(entry, Grouping) else (entry,))
     ]

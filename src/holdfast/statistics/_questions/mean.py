@@ -1,24 +1,20 @@
-"""Mean: of a declared number, clipped to its bounds."""
+"""Mean, Variance and Proportion: ratios of noisy sums."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import checked
 from holdfast._arrays import Floats
-from holdfast.data._group_sums import Key
-from holdfast.data._schema import Numeric
-from holdfast.statistics._measures.moments import NoisyMoments, RowMoments
-from holdfast.statistics._questions.question import Estimate, TableQuestion
+from holdfast.data._conditions import Condition
+from holdfast.data._group_sums import Key, TruthKey
+from holdfast.statistics._intervals import ratio_interval, variance_interval
+from holdfast.statistics._measures.moments import Bound, NoisyMoments, RowMoments
+from holdfast.statistics._questions.question import Estimate, TableQuestion, weighing_clause
+from holdfast.statistics._questions.total import declared_number
 from holdfast.statistics._table_facts import TableFacts
-
-_CANDIDATES = 512
-_HALVINGS = 40
 
 
 @checked
@@ -38,8 +34,8 @@ class Mean(TableQuestion):
         Which rows take part; by default all.
     name : str, optional
         What the column is called; by default "mean_" and the column.
-    bound : int, optional
-        Where a unit owns several rows: to how many rows its own are weighed down.
+    bound : float or 'auto', optional
+        Where a unit owns several rows: to how many rows its own are weighed down; by default 1.
     weight : float
         How much narrower than others its interval is to be.
 
@@ -62,68 +58,171 @@ class Mean(TableQuestion):
         return RowMoments(keys=keys, column=self.column, degree=1, where=self.where, bound=bound)
 
     def estimates(self, noisy: NoisyMoments, facts: TableFacts, confidence: float) -> tuple[Estimate, ...]:
-        """The ratio of noisy sums, and all means that the noise could have moved to them."""
-        column = facts.schema[self.column]
-        assert isinstance(column, Numeric)
-        assert noisy.basis.first is not None
-        count, total = noisy.total(noisy.basis.present), noisy.total(noisy.basis.first)
-        value = np.where(count > 0, np.clip(total / np.where(count > 0, count, 1.0), 0.0, 1.0), np.nan)
-        low, high = mean_interval(noisy, 1.0 - confidence)
-        width = column.high - column.low
+        """The ratio of noisy sums, and all means that the noise (and a sample) could have moved to them."""
+        column, basis = declared_number(facts, self.column), noisy.basis
+        assert basis.first is not None
+        assert basis.present is not None
         about = f"mean of {self.column} clipped to [{column.low:g}, {column.high:g}]"
+        about += weighing_clause(facts, noisy, self.bound or 1)
+        ratio = share_of(
+            self.title,
+            noisy,
+            np.array(basis.first),
+            np.array(basis.present),
+            1.0 - confidence,
+            about,
+            sampled=rows_of_unit(noisy, facts, self.bound or 1),
+        )
+        return (scaled(ratio, column.low, column.high - column.low),)
+
+
+@checked
+@dataclass(frozen=True)
+class Variance(TableQuestion):
+    """The variance of a number in each group, over the rows that have one; numbers are clipped to the declared bounds.
+
+    Asked beside `Count()` and `Mean` of the same column it costs nothing more than they do.
+
+    Parameters
+    ----------
+    column : str
+        A declared number.
+    where : Condition, optional
+        Which rows take part; by default all.
+    name : str, optional
+        What the column is called; by default "variance_" and the column.
+    bound : float or 'auto', optional
+        Where a unit owns several rows: to how many rows its own are weighed down; by default 1.
+    weight : float
+        How much narrower than others its interval is to be.
+
+    Examples
+    --------
+    >>> Variance("cost").title
+    'variance_cost'
+    """
+
+    column: str = field(kw_only=False)
+
+    @property
+    def title(self) -> str:
+        """The name, or variance_ and the column."""
+        return self.name or f"variance_{self.column}"
+
+    def demand(self, keys: tuple[Key, ...], facts: TableFacts) -> RowMoments:
+        """A basis of degree two."""
+        bound = (self.bound or 1) if facts.users else None
+        return RowMoments(keys=keys, column=self.column, degree=2, where=self.where, bound=bound)
+
+    def estimates(self, noisy: NoisyMoments, facts: TableFacts, confidence: float) -> tuple[Estimate, ...]:
+        """Of noisy sums, and all variances that the noise could have moved to them."""
+        column, basis = declared_number(facts, self.column), noisy.basis
+        assert basis.first is not None
+        assert basis.second is not None
+        assert basis.present is not None
+        n, s1, s2 = (noisy.total(weights) for weights in (basis.present, basis.first, basis.second))
+        safe = np.where(n > 0, n, 1.0)
+        value = np.where(n > 0, np.clip(s2 / safe - np.clip(s1 / safe, 0.0, 1.0) ** 2, 0.0, 0.25), np.nan)
+        low, high = variance_interval(noisy, 1.0 - confidence)
+        about = f"variance of {self.column} clipped to [{column.low:g}, {column.high:g}]"
+        about += weighing_clause(facts, noisy, self.bound or 1)
+        square = (column.high - column.low) ** 2
         return (
             Estimate(
-                name=self.title,
-                value=column.low + width * value,
-                low=column.low + width * low,
-                high=column.low + width * high,
-                about=about,
+                name=self.title, value=square * value, low=square * low, high=square * high, about=about
             ),
         )
 
 
-def mean_interval(noisy: NoisyMoments, failure: float) -> tuple[Floats, Floats]:
-    """The least and the largest m in [0, 1] that the noise could have moved to these sums.
+@checked
+@dataclass(frozen=True)
+class Proportion(TableQuestion):
+    """The share of rows of which a condition is true, among those of which it is true or false.
 
-    m is accepted where |sum p - m count| is within the quantile of the noise in it (Fieller; soundness, section 25):
-    exact whatever the table is. Where no m is accepted, or the sums tell nothing, the interval is [0, 1].
+    Parameters
+    ----------
+    of : Condition
+        What the share is of, as in `column("age") >= 65`.
+    name : str
+        What the column is called.
+    where : Condition, optional
+        Which rows take part; by default all.
+    bound : float or 'auto', optional
+        Where a unit owns several rows: to how many rows its own are weighed down; by default 1.
+    weight : float
+        How much narrower than others its interval is to be.
+
+    Examples
+    --------
+    >>> from holdfast.statistics import column
+    >>> Proportion(column("age") >= 65, name="old").title
+    'old'
     """
-    basis = noisy.basis
-    assert basis.first is not None
-    first, present = np.array(basis.first), np.array(basis.present)
-    grid = np.linspace(0.0, 1.0, _CANDIDATES + 1)
-    reach = noisy.reach(first[None, :] - grid[:, None] * present[None, :], failure)
-    total, count = noisy.total(basis.first), noisy.total(basis.present)
-    centre = np.clip(np.where(count > 0, total / np.where(count > 0, count, 1.0), 0.5), 0.0, 1.0)
 
-    def accepted(m: Floats, group: Any) -> NDArray[np.bool_]:
-        return np.asarray(np.abs(total[group] - m * count[group]) <= np.interp(m, grid, reach))
+    of: Condition = field(kw_only=False)
 
-    groups = np.arange(len(total))
-    on_grid = accepted(grid[None, :], groups[:, None])
-    inner = accepted(centre, groups)
-    least = np.where(on_grid.any(axis=1), grid[on_grid.argmax(axis=1)], 1.0)
-    most = np.where(on_grid.any(axis=1), grid[_CANDIDATES - on_grid[:, ::-1].argmax(axis=1)], 0.0)
-    least, most = (
-        np.where(inner, np.minimum(least, centre), least),
-        np.where(inner, np.maximum(most, centre), most),
+    @property
+    def title(self) -> str:
+        """The name, or proportion."""
+        return self.name or "proportion"
+
+    def demand(self, keys: tuple[Key, ...], facts: TableFacts) -> RowMoments:
+        """The numbers of rows of which it is false, true and unknown: disjoint, so they cost what one number does."""
+        self.of.check(facts.schema)
+        bound = (self.bound or 1) if facts.users else None
+        return RowMoments(keys=(*keys, TruthKey(self.of)), where=self.where, bound=bound)
+
+    def estimates(self, noisy: NoisyMoments, facts: TableFacts, confidence: float) -> tuple[Estimate, ...]:
+        """A ratio of noisy numbers, and all shares that the noise (and a sample) could have moved to them."""
+        unit = 1.0 / noisy.basis.whole
+        counts = replace(noisy, sums=noisy.sums.reshape(-1, 3), basis=replace(noisy.basis, rows=None))
+        about = f"share of rows with {self.of.describe()}" + weighing_clause(facts, noisy, self.bound or 1)
+        part, whole = np.array([0.0, unit, 0.0]), np.array([unit, unit, 0.0])
+        sampled = rows_of_unit(noisy, facts, self.bound or 1)
+        return (share_of(self.title, counts, part, whole, 1.0 - confidence, about, sampled=sampled),)
+
+
+def rows_of_unit(noisy: NoisyMoments, facts: TableFacts, bound: Bound) -> float:
+    """The most rows that one unit counts: by that the units are fewer than the rows."""
+    if not facts.users:
+        return 1.0
+    return noisy.chosen.limit / noisy.basis.whole if noisy.chosen is not None else float(bound)
+
+
+def share_of(
+    title: str,
+    noisy: NoisyMoments,
+    part: Floats,
+    whole: Floats,
+    failure: float,
+    about: str,
+    *,
+    sampled: float,
+) -> Estimate:
+    """A ratio in [0, 1] with both intervals."""
+    total, count = noisy.total(tuple(part.tolist())), noisy.total(tuple(whole.tolist()))
+    value = np.where(count > 0, np.clip(total / np.where(count > 0, count, 1.0), 0.0, 1.0), np.nan)
+    low, high = ratio_interval(noisy, part, whole, failure)
+    variance = None
+    if noisy.basis.second is not None:  # the released one, and what noise may have taken from it
+        safe = np.maximum(count, 1.0)
+        slack = noisy.reach(np.array([noisy.basis.second]), failure) / safe
+        variance = np.clip(noisy.total(noisy.basis.second) / safe - value**2 + slack, 0.0, 0.25)
+    population_low, population_high = ratio_interval(
+        noisy, part, whole, failure, sampled=max(1.0, sampled), variance=variance
     )
-    empty = ~(inner | on_grid.any(axis=1))
-    # Between the last accepted point and the next one on the grid, which is not: halve until nothing is between them.
-    step = 1.0 / _CANDIDATES
-    low = _border(accepted, groups, least, np.maximum(least - step, 0.0))
-    high = _border(accepted, groups, most, np.minimum(most + step, 1.0))
-    return np.where(empty, 0.0, low), np.where(empty, 1.0, high)
+    return Estimate(
+        name=title,
+        value=value,
+        low=low,
+        high=high,
+        about=about,
+        population_low=population_low,
+        population_high=population_high,
+    )
 
 
-def _border(
-    accepted: Callable[[Floats, Any], NDArray[np.bool_]], groups: Any, inside: Floats, outside: Floats
-) -> Floats:
-    """Where acceptance ends between two points; the outer one where it does not."""
-    ends = accepted(outside, groups)
-    edge = outside.copy()
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (inside + outside)
-        inner = accepted(middle, groups)
-        inside, outside = np.where(inner, middle, inside), np.where(inner, outside, middle)
-    return np.where(ends, edge, outside)
+def scaled(estimate: Estimate, low: float, width: float) -> Estimate:
+    """From [0, 1] to the column's units."""
+    fields = ("value", "low", "high", "population_low", "population_high")
+    return replace(estimate, **{name: low + width * getattr(estimate, name) for name in fields})

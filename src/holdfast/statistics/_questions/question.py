@@ -11,6 +11,7 @@ from holdfast.data._conditions import Condition
 from holdfast.data._group_sums import Key
 from holdfast.errors import require
 from holdfast.statistics._measures.measure import Measure
+from holdfast.statistics._measures.moments import Bound, NoisyMoments
 from holdfast.statistics._table_facts import TableFacts
 
 
@@ -28,8 +29,9 @@ class Estimate:
     high: Floats
     about: str
     """What is estimated, in words."""
-    whole: bool = False
-    """Whether it is a whole number."""
+    population_low: Floats | None = None
+    population_high: Floats | None = None
+    """The interval of the population's value, of which the units are independent draws; None where none is given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,26 +44,35 @@ class TableQuestion(ABC):
         Which rows take part; by default all.
     name : str, optional
         What its columns are called; by default the statistic and the column.
-    bound : int, optional
-        Where a unit owns several rows: to how many rows its contribution is weighed down.
+    bound : float or 'auto', optional
+        Where a unit owns several rows: how much of it may count in all. 'auto' chooses privately.
     weight : float
         How much narrower than others its interval is to be.
     """
 
     where: Condition | None = None
     name: str | None = None
-    bound: int | None = None
+    bound: Bound | None = None
     weight: float = 1.0
 
     def __post_init__(self) -> None:
         require(0 < self.weight < float("inf"), "weight", self.weight, "> 0 and finite")
         require(self.name is None or bool(self.name), "name", self.name, "a non-empty text")
-        require(self.bound is None or self.bound >= 1, "bound", self.bound, ">= 1")
+        known = (
+            self.bound is None
+            or self.bound == "auto"
+            or (isinstance(self.bound, int | float) and self.bound > 0)
+        )
+        require(known, "bound", self.bound, "'auto' or a number above 0")
 
     @property
     @abstractmethod
     def title(self) -> str:
         """The name of its column in the answer."""
+
+    def own_keys(self, facts: TableFacts) -> tuple[Key, ...]:
+        """Keys that it adds to those of its groups, such as the cells of a histogram."""
+        return ()
 
     @abstractmethod
     def demand(self, keys: tuple[Key, ...], facts: TableFacts) -> Measure:
@@ -74,3 +85,17 @@ class TableQuestion(ABC):
     def describe(self) -> str:
         """In words."""
         return self.title + ("" if self.where is None else f" where {self.where.describe()}")
+
+
+def weighing_clause(facts: TableFacts, noisy: NoisyMoments, bound: Bound | None, noun: str = "rows") -> str:
+    """A clause about weights, where a unit owns several rows."""
+    if not facts.users:
+        return ""
+    unit, chosen = facts.unit.column, noisy.chosen
+    if chosen is None:
+        return f", those of one {unit} weighed down to {bound:g} {noun} in all"
+    most = chosen.limit / noisy.basis.whole
+    return (
+        f", those of one {unit} weighed down to {most:.4g} {noun} in all, a bound that was chosen privately and that "
+        f"about {max(chosen.units_above, 0.0):.0f} of them exceed (noise of {chosen.noise:.2g})"
+    )
