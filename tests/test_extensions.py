@@ -23,7 +23,7 @@ from holdfast.data._engines import engine_for
 from holdfast.data._engines.engine import Engine
 from holdfast.data._engines.memory import connect as in_memory
 from holdfast.dossier import Dossier, verify_dossier
-from holdfast.dossier._verification.sources import unrecorded_assumptions
+from holdfast.dossier._verification.ledger_checks import unrecorded_assumptions
 from holdfast.errors import ExtensionError, FormatError, NotPrivateWarning, ParameterError
 from holdfast.learn import LEARNERS, PrivateLogisticRegression
 from holdfast.learn._catalogue import REGISTRY

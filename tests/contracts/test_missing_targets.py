@@ -392,7 +392,7 @@ def test_comparisons_and_rehearsals_split_the_rows_that_have_one() -> None:
     known = {name: values for name, values in having(people(), "works").items() if name != "id"}
     for seed in range(3):
         found, wanted = (HeldOut.of(each, schema, "works", holdout=0.3, seed=seed) for each in (rows, known))
-        np.testing.assert_array_equal(found.wanted, wanted.wanted)
+        np.testing.assert_array_equal(found.labels, wanted.labels)
         assert found.constant() == wanted.constant()
     told: dict[str, Any] = {"target": "works", "epsilons": [8.0], "delta": 1e-6, "fits": 1}
     assert rehearse(rows, schema, **told) == rehearse(known, schema, **told)

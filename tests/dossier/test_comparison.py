@@ -83,7 +83,7 @@ def test_stored_attacks_come_back() -> None:
     assert (one.attack, two.attack, one.audience) == ("lira", "loss", "internal")
     assert one.tpr_at(0.01) == pytest.approx(0.03)
     assert isinstance(one.trade_off(), TradeOff)
-    assert one.error == 0.04
+    assert one.least_error == 0.04
     (curved,) = StoredAttack.of(stored(roc={"false_alarm": [0, 0.5, 1], "found": [0.1, 0.8, 1]}))
     assert curved.tpr_at(0.5) == pytest.approx(0.8)
 

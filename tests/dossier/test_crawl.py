@@ -15,7 +15,9 @@ import pytest
 
 from holdfast._assumption import Assumption
 from holdfast.dossier import Accuracy, Bars, Dossier
-from holdfast.dossier._page import CONSTANTS, record_of, references_in
+from holdfast.dossier._citations import references_in
+from holdfast.dossier._origins import PAGE_CONSTANTS
+from holdfast.dossier._page import record_of
 from holdfast.ledger import Ledger
 from holdfast.privacy._wording import bound_text
 from holdfast.release import Release
@@ -212,7 +214,7 @@ def test_the_references_are_fresh() -> None:
 
 
 def test_constants_are_in_the_documentation() -> None:
-    for name, (value, where) in CONSTANTS.items():
+    for name, (value, where) in PAGE_CONSTANTS.items():
         file, _, heading = where.partition(", ")
         text = (ROOT / file).read_text(encoding="utf-8").split(f"## {heading}")[1].split("\n## ")[0]
         shown = [f"{value:g}", f"{100 * value:g} %"]

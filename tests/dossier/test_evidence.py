@@ -12,7 +12,7 @@ import pytest
 from holdfast.audit import AuditResult, ErrorRates, FixedGuesses, PowerBasis, Trainings
 from holdfast.audit._findings import AnytimeGuesses, GaussianGuesses, GuessPath, with_every_guess_right
 from holdfast.dossier import Dossier, verify_dossier
-from holdfast.dossier._evidence import MOST_ATTACKS, MOST_AUDITS
+from holdfast.dossier._evidence import MOST_DRAWN_ATTACKS, MOST_DRAWN_AUDITS
 from holdfast.dossier._page import record_of, render
 from holdfast.errors import ParameterError
 from holdfast.privacy import Account, Adjacency, Gaussian, GaussianDP
@@ -131,9 +131,9 @@ def test_three_attacks_are_drawn_and_all_are_in_the_table() -> None:
     assert drawn == [line.name for line in made.log.series]
     # What refutes is always drawn; then the strongest.
     assert drawn[3:] == ["attack: weak", "attack: 0.9", "attack: 0.7"]
-    assert len(drawn) == 1 + MOST_AUDITS + MOST_ATTACKS
+    assert len(drawn) == 1 + MOST_DRAWN_AUDITS + MOST_DRAWN_ATTACKS
     assert len(made.rows) == 1 + 4 + 6
-    assert made.left_out == (4 - MOST_AUDITS) + (6 - MOST_ATTACKS)
+    assert made.left_out == (4 - MOST_DRAWN_AUDITS) + (6 - MOST_DRAWN_ATTACKS)
 
 
 def test_a_page_says_what_an_audit_could_have_shown() -> None:

@@ -11,7 +11,7 @@ import pytest
 from holdfast import Dossier, PrivateLinearRegression
 from holdfast.dossier import verify_dossier
 from holdfast.dossier._interval_section import InferredUtility
-from holdfast.dossier._utility import utility
+from holdfast.dossier._utility import utility_of
 from tests.dossier.crawl import crawl
 
 pytestmark = [
@@ -52,7 +52,7 @@ def test_a_page_has_intervals_or_says_why_not(
 
 def test_the_section_is_what_conf_int_says() -> None:
     model = fitted(4.0)
-    found = utility(model.release_)
+    found = utility_of(model.release_)
     assert isinstance(found, InferredUtility)
     assert InferredUtility.from_json(found.to_json()) == found
     intervals = model.conf_int()

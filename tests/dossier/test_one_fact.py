@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.dossier import Dossier, compare
-from holdfast.dossier._promise import promise
+from holdfast.dossier._promise import joint_promise
 from holdfast.privacy import ZCDP, Account, ApproxDP, Gaussian, GaussianDP, PrivacyUnit, PureDP
 from holdfast.privacy._mechanisms import Laplace
 from holdfast.privacy._wording import epsilon_text
@@ -147,7 +147,7 @@ def test_for_every_promise(size: float, kind: str) -> None:
     limit = {"gaussian": GaussianDP(size), "approximate": ApproxDP(size, 1e-6), "pure": PureDP(size)}[kind]
     account = Account(limit)
     release = Release.of(account, np.zeros(1), method="m")
-    said, words = promise([release]), facts_of(release.summary())
+    said, words = joint_promise([release]), facts_of(release.summary())
     assert words.guess == {f"{100 * said.guess:.1f} %"}
     assert words.sure == facts_of(said.sure.words(said.unit)).sure
     assert said.at is not None

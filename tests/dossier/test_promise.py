@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from holdfast._assumption import Assumption
 from holdfast.dossier import Dossier, Sureness
 from holdfast.dossier._page import render
-from holdfast.dossier._promise import together
+from holdfast.dossier._promise import joint_guarantee
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import ZCDP, Account, ApproxDP, Gaussian, GaussianDP, PrivacyCurve, PrivacyUnit, PureDP
@@ -88,8 +88,8 @@ def of(account: Account, **more: object) -> Release[object]:
 
 def test_releases_from_memory_compose() -> None:
     one, two = (of(Account(GaussianDP(0.3))) for _ in range(2))
-    assert together([one, two]).curve.as_gdp() == pytest.approx(2 * 0.3**2)
-    assert together([one]) == one.guarantee
+    assert joint_guarantee([one, two]).curve.as_gdp() == pytest.approx(2 * 0.3**2)
+    assert joint_guarantee([one]) == one.guarantee
 
 
 def test_several_releases_are_told_in_their_order(tmp_path: Path) -> None:
@@ -134,20 +134,22 @@ def test_releases_of_one_account_share_its_limit(tmp_path: Path) -> None:
         other = of(ledger.account("d", name="b", limit=ZCDP(0.5)))
         left, right = (of(share) for share in ledger.account("d", name="c", limit=ZCDP(1.0)).split(0.5, 0.5))
     # The limit of the account covers both of its releases, in whichever order they are given.
-    assert together([early, late]).curve == together([late, early]).curve == late.guarantee.curve
-    assert together([early, other, late]).curve.as_zcdp() == 1.5
-    assert together([left, right]).curve.as_zcdp() == 1
+    assert (
+        joint_guarantee([early, late]).curve == joint_guarantee([late, early]).curve == late.guarantee.curve
+    )
+    assert joint_guarantee([early, other, late]).curve.as_zcdp() == 1.5
+    assert joint_guarantee([left, right]).curve.as_zcdp() == 1
 
 
 def test_assumptions_of_all_are_kept(tmp_path: Path) -> None:
     a, b, c = (Assumption(kind=kind, text="x") for kind in "abc")
     one = of(Account(GaussianDP(0.3)), assumptions=[a, b])
     two = of(Account(GaussianDP(0.3)), assumptions=[b, c])
-    assert together([one, two]).assumptions == (a, b, c)
+    assert joint_guarantee([one, two]).assumptions == (a, b, c)
 
 
 def test_different_units_do_not_mix() -> None:
     one = of(Account(GaussianDP(0.3)))
     two = of(Account(GaussianDP(0.3), unit=PrivacyUnit.user("patient", max_rows=3)))
     with pytest.raises(AdjacencyError):
-        together([one, two])
+        joint_guarantee([one, two])

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import Categorical, Dossier, Numeric, PrivateAdditiveClassifier, Schema, open_table
 from holdfast.dossier._shape_section import AdditiveUtility, additive_utility
-from holdfast.dossier._utility import utility
+from holdfast.dossier._utility import utility_of
 from holdfast.errors import FormatError
 from holdfast.release import Release
 from tests.dossier.crawl import crawl
@@ -31,7 +31,7 @@ def release() -> Release[object]:
 
 
 def test_the_section_holds_the_shapes(release: Release[object]) -> None:
-    found = utility(release)
+    found = utility_of(release)
     assert isinstance(found, AdditiveUtility)
     assert {one.name for one in found.rows} == {"age", "kind"}
     assert [one.name for one in found.pairs] == ["age x kind"]

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.dossier import Dossier
 from holdfast.dossier import _utility as room
-from holdfast.dossier._utility import MOST_ROWS
+from holdfast.dossier._utility import MOST_TABLE_ROWS
 from holdfast.errors import NoIntervals
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.learn._estimators.intervals import SEVERAL_ROWS
@@ -21,7 +21,7 @@ from tests.dossier.dossier_samples import HOSTILE, model
 
 def utility(release: Release[Any]) -> Any:
     """Whichever kind of utility it is."""
-    return room.utility(release)
+    return room.utility_of(release)
 
 
 def released(value: object) -> Release[object]:
@@ -52,10 +52,10 @@ def test_intervals_are_the_noise_around_the_weight() -> None:
 
 def test_long_models_are_cut_and_say_so() -> None:
     found = utility(model([f"c{k}" for k in range(200)]))
-    assert len(found.rows) == MOST_ROWS
-    assert found.left_out == 201 - MOST_ROWS
+    assert len(found.rows) == MOST_TABLE_ROWS
+    assert found.left_out == 201 - MOST_TABLE_ROWS
     page = re.sub(r"<[^>]*>", "", Dossier(model([f"c{k}" for k in range(200)])).html())
-    assert f"{201 - MOST_ROWS} more are in the release" in page
+    assert f"{201 - MOST_TABLE_ROWS} more are in the release" in page
 
 
 def test_a_synthetic_table_shows_its_error_by_marginal() -> None:
@@ -100,7 +100,7 @@ def test_a_marginal_that_was_measured_often_is_one_row_and_hides_nothing() -> No
 def test_what_is_left_out_is_no_worse_than_what_is_shown() -> None:
     listed = [
         {"columns": (f"c{k}",), "values": np.full(4, 100.0), "noise_std": 1.0 + k}
-        for k in range(MOST_ROWS + 9)
+        for k in range(MOST_TABLE_ROWS + 9)
     ]
     found = utility(released({**SYNTHETIC, "measurements": listed}))
     assert found.left_out == 9

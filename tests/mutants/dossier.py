@@ -38,7 +38,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="together: two accounts of one ledger taken for one",
         target="dossier:_covers",
-        old="set(other.entries) <= set(first.entries)",
+        old="set(narrower_paid.entries) <= set(wider_paid.entries)",
         new="True",
         tests=("tests/dossier/test_promise.py::test_releases_of_one_account_share_its_limit",),
     ),
@@ -95,16 +95,16 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="verify: a release need not be closed",
-        target="dossier:check_closings",
+        target="dossier:_check_release_closings",
         old='findings.problems.append(f"release {release.name}: the ledger did not close it',
         new='findings.checked.append(f"release {release.name}: the ledger did not close it',
         tests=("tests/dossier/verification/test_findings.py::test_forged_and_drawn_again",),
     ),
     Fault(
         name="verify: other pages stand for this one",
-        target="dossier:check_closings",
-        old="elif pages:",
-        new="elif not pages:",
+        target="dossier:_check_page_closing",
+        old="elif page_entries:",
+        new="elif not page_entries:",
         tests=("tests/dossier/verification/test_findings.py::test_forged_and_drawn_again",),
     ),
     Fault(
@@ -124,14 +124,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="verify: charges may be missing",
         target="dossier:_is_account_head",
-        old="{number for number in own if number <= head} <= set(named) <= own",
-        new="set(named) <= own",
+        old="{number for number in numbers if number <= head} <= set(named) <= numbers",
+        new="set(named) <= numbers",
         tests=("tests/dossier/verification/test_checks.py::test_the_charges_must_be_complete",),
     ),
     Fault(
         name="verify: seeded charges may be called secure",
         target="dossier:check_accounts",
-        old="said != best or all(body[what] == best for body in own)",
+        old="stated != best or all(body[what] == best for body in account_charges)",
         new="True",
         tests=("tests/dossier/verification/test_checks.py::test_seeded_charges_are_not_secure",),
     ),
@@ -181,7 +181,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="doubts: what voids is read out of the sentence",
-        target="dossier:doubts",
+        target="dossier:_release_doubts",
         old='Assumption.from_json(stored) for stored in release.guarantee["assumptions"]',
         new='Assumption.from_json(dict(stored) | {"voids": "registered" in stored["text"]}) '
         'for stored in release.guarantee["assumptions"]',
@@ -192,7 +192,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="doubts: a release without a ledger rests on nothing",
-        target="dossier:doubts",
+        target="dossier:_release_doubts",
         old="not release.provenance.head",
         new="False",
         tests=("tests/dossier/verification/test_findings.py::test_a_release_that_nobody_counted_says_so",),
@@ -217,7 +217,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="verify: a method's own count is taken for the certificate's",
         target="dossier/verification:check_certificates",
-        old='[entry for entry in charges if _KEY in str(entry.body["key"])] or charges',
+        old='[entry for entry in charges if _CHARGE_KEY_PREFIX in str(entry.body["key"])] or charges',
         new="charges",
         tests=(
             "tests/dossier/verification/test_alphas.py::"
@@ -258,8 +258,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="verify: the record of another version is taken at its word",
         target="dossier/verification:verify_dossier",
-        old='if written["format"] == FORMAT:',
-        new='if written["format"] == FORMAT and not findings.judge:',
+        old='if stored_record["format"] == FORMAT:',
+        new='if stored_record["format"] == FORMAT and not findings.judge:',
         tests=("tests/dossier/verification/test_versions.py::test_a_later_version_hides_no_forged_record",),
     ),
     Fault(
@@ -326,21 +326,21 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="dossier: bounds of one page do not hold together (A5)",
         target="dossier:_try_audit",
-        old="shared_confidence(confidence, run)",
+        old="shared_confidence(confidence, run_count)",
         new="confidence",
         tests=("tests/review/test_audit_findings.py::test_the_lower_bounds_of_one_page_hold_together",),
     ),
     Fault(
         name="dossier: audits and attacks each have an error of their own (A5)",
         target="dossier:_correct_states",
-        old="[*values, *beside]",
+        old="[*values, *other_p_values]",
         new="values",
         tests=("tests/dossier/test_evidence.py::test_attacks_and_audits_share_one_error",),
     ),
     Fault(
         name="dossier: what cannot fail passes (A1)",
         target="dossier:_state_if_rejected",
-        old='"not a test" if known and not attempt.numbers.can_fail else "consistent"',
+        old='"not a test" if power_is_known and not attempt.numbers.can_fail else "consistent"',
         new='"consistent"',
         tests=("tests/dossier/test_evidence.py::test_what_cannot_fail_is_not_a_test_and_earns_no_tile",),
     ),
@@ -356,15 +356,15 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="dossier: estimates stand on the page as bounds (A4)",
         target="dossier:_try_audit",
-        old="stored_least(audit.epsilon_lower(shared)) if audit.valid else None",
-        new="six_digits(audit.epsilon_estimate(shared))",
+        old="stored_lower_bound(audit.epsilon_lower(shared_level)) if audit.valid else None",
+        new="round_to_six_digits(audit.epsilon_estimate(shared_level))",
         tests=("tests/review/test_audit_findings.py::test_a_page_shows_no_lower_bound_above_the_truth",),
     ),
     Fault(
         name="verify: rows that nobody certified",
         target="dossier:check_certificates",
-        old="all(claim.details[_MARK] == mark for claim in claims)",
-        new="True or all(claim.details[_MARK] == mark for claim in claims)",
+        old="all(certificate.details[_ROWS_KEY] == row_fingerprint for certificate in certificates)",
+        new="True or all(certificate.details[_ROWS_KEY] == row_fingerprint for certificate in certificates)",
         tests=("tests/dossier/verification/test_checks.py::test_other_rows_than_were_certified_show",),
     ),
     Fault(
@@ -411,7 +411,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="page: an audit alone says more than with all the others",
-        target="dossier:_words_of_audit",
+        target="dossier:_audit_summary",
         old=", verdict=state",
         new="",
         tests=("tests/dossier/test_consistent_page.py::test_every_kind_of_audit_alone",),
@@ -439,7 +439,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="page: a merged marginal hides the noisiest measurement",
-        target="dossier:_marginal",
+        target="dossier:_marginal_error",
         old="np.max(deviations)",
         new="np.min(deviations)",
         tests=(
@@ -448,44 +448,44 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="page: merged measurements are as good as if all were the best",
-        target="dossier:_marginal",
-        old="float(np.sum(trust)) ** -0.5",
-        new="float(np.max(trust) * trust.size) ** -0.5",
+        target="dossier:_marginal_error",
+        old="float(np.sum(precisions)) ** -0.5",
+        new="float(np.max(precisions) * precisions.size) ** -0.5",
         tests=(
             "tests/dossier/test_utility.py::test_a_marginal_that_was_measured_often_is_one_row_and_hides_nothing",
         ),
     ),
     Fault(
         name="page: the marginals that are left out are the worst",
-        target="dossier:measurements",
+        target="dossier:synthetic_utility",
         old="key=_by_error)",
         new="key=_by_error, reverse=True)",
         tests=("tests/dossier/test_utility.py::test_what_is_left_out_is_no_worse_than_what_is_shown",),
     ),
     Fault(
         name="page: intervals for units that own several rows",
-        target="dossier:_about_intervals",
+        target="dossier:_with_interval_reason",
         old="release.guarantee.unit.max_rows",
         new="1",
         tests=("tests/dossier/test_utility.py::test_a_unit_of_several_rows_has_no_intervals",),
     ),
     Fault(
         name="page: every attack is drawn (A7)",
-        target="dossier:picture",
-        old="attacks[:MOST_ATTACKS]",
+        target="dossier:trade_off_picture",
+        old="attacks[:MOST_DRAWN_ATTACKS]",
         new="attacks",
         tests=("tests/dossier/test_evidence.py::test_three_attacks_are_drawn_and_all_are_in_the_table",),
     ),
     Fault(
         name="page: the table of curves has only those that are drawn",
-        target="dossier:picture",
+        target="dossier:trade_off_picture",
         old="*_named_curves(attacks)]",
-        new="*_named_curves(attacks[:MOST_ATTACKS])]",
+        new="*_named_curves(attacks[:MOST_DRAWN_ATTACKS])]",
         tests=("tests/dossier/test_evidence.py::test_three_attacks_are_drawn_and_all_are_in_the_table",),
     ),
     Fault(
         name="page: what refutes may be left out of the picture",
-        target="dossier:picture",
+        target="dossier:trade_off_picture",
         old='(attempt.state != "refuted", -attempt.curve.detection_at(0.01))',
         new="-attempt.curve.detection_at(0.01)",
         tests=("tests/dossier/test_evidence.py::test_three_attacks_are_drawn_and_all_are_in_the_table",),
@@ -499,37 +499,37 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="page: a release that another one covers adds to the story",
-        target="dossier:story",
+        target="dossier:release_chapters",
         old="not any(_covers(other, so_far[-1]) for other in so_far[:-1])",
         new="True",
         tests=("tests/dossier/test_promise.py::test_several_releases_are_told_in_their_order",),
     ),
     Fault(
         name="page: releases are told in the order of the command",
-        target="dossier:story",
-        old="sorted(range(len(releases)), key=lambda place: _moment(releases[place]))",
+        target="dossier:release_chapters",
+        old="sorted(range(len(releases)), key=lambda place: _making_order(releases[place]))",
         new="list(range(len(releases)))",
         tests=("tests/dossier/test_promise.py::test_several_releases_are_told_in_their_order",),
     ),
     Fault(
         name="page: other releases of the dataset are not counted",
-        target="dossier:Books.budget",
-        old="len(closed - {*shown})",
+        target="dossier:LedgerSnapshot.budget",
+        old="len(closed_hashes - {*release_hashes})",
         new="0",
         tests=("tests/dossier/test_promise.py::test_several_releases_are_told_in_their_order",),
     ),
     Fault(
         name="page: soundness notes are cited and not listed",
         target="dossier:references_in",
-        old="for name in numbers if name in known",
+        old="for name in numbers if name in library",
         new="for name in numbers[:0]",
         tests=("tests/dossier/test_crawl.py::test_whatever_theorems_cite_leads_somewhere",),
     ),
     Fault(
         name="verify: a curve that the picture leaves out is not missed",
-        target="dossier/verification:_with_lines",
-        old="rebuilt.left_out + max(0, len(attacks) - MOST_ATTACKS)",
-        new="written.left_out",
+        target="dossier/verification:_with_attack_lines",
+        old="rebuilt.left_out + max(0, len(attacks) - MOST_DRAWN_ATTACKS)",
+        new="stored.left_out",
         tests=("tests/dossier/verification/test_findings.py::test_what_an_officer_reads_cannot_be_softened",),
     ),
     Fault(
@@ -542,7 +542,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="verify: alpha is taken at its word",
         target="dossier:_check_alphas",
-        old="math.isclose(claimed[key], wanted[key], rel_tol=_TOLERANCE)",
+        old="math.isclose(stated_alphas[key], alpha, rel_tol=_TOLERANCE)",
         new="True",
         tests=("tests/dossier/verification/test_alphas.py::test_alphas_follow_from_what_the_ledger_keeps",),
     ),
@@ -564,7 +564,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="page: a certificate has another number than its release",
-        target="dossier:_FORMS",
+        target="dossier:_VALUE_FORMATS",
         old="{bound_text(share, times=100)} %",
         new="{100 * share:.2g} %",
         tests=("tests/dossier/test_one_fact.py::test_release_record_and_page_say_the_same",),

@@ -185,9 +185,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="which epsilon: the last one that reaches it",
-        target="dossier/epsilons:_which",
-        old="float(epsilons[reached[0]])",
-        new="float(epsilons[reached[-1]])",
+        target="dossier/epsilons:_least_epsilon",
+        old="float(epsilons[reaching[0]])",
+        new="float(epsilons[reaching[-1]])",
         tests=(
             "tests/dossier/comparison/test_epsilons.py::test_the_smallest_epsilon_that_reaches_an_accuracy",
         ),
@@ -209,14 +209,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="held-out rows: of a user some rows are learned from and others scored",
         target="dossier/held_out:HeldOut.of",
-        old="held = chosen if people is None else chosen[people]",
-        new="held = np.resize(chosen, len(rows[target]))",
+        old="is_held = is_held_unit if unit_of_row is None else is_held_unit[unit_of_row]",
+        new="is_held = np.resize(is_held_unit, len(rows[target]))",
         tests=(HELD_OUT + "::test_people_without_a_target_are_left_out_and_users_are_held_out_whole",),
     ),
     Fault(
         name="held-out rows: who has no target is scored as if they had one",
         target="dossier/held_out:HeldOut.of",
-        old="{name: values[present] for name, values in rows.items()}",
+        old="{name: values[has_target] for name, values in rows.items()}",
         new="dict(rows)",
         tests=(HELD_OUT + "::test_people_without_a_target_are_left_out_and_users_are_held_out_whole",),
     ),

@@ -63,7 +63,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="extensions: verify believes what is left out",
         target="dossier:unrecorded_assumptions",
-        old="if _facts(assumption) not in said",
+        old="if _identity(assumption) not in stated",
         new="if False",
         tests=(f"{HERE}::test_verify_asks_the_charges_whose_they_are",),
     ),

@@ -200,8 +200,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="doors: a release that cannot be read is a fault of the page",
         target="dossier:verify_dossier",
-        old="given = [(file_digest(path), path) for path in paths]",
-        new="given = [(file_digest(path) if path.is_file() else '', path) for path in paths]",
+        old="given_files = [(file_digest(path), path) for path in paths]",
+        new="given_files = [(file_digest(path) if path.is_file() else '', path) for path in paths]",
         tests=("tests/contracts/test_doors.py::test_no_public_name_reads_anything_but_a_regular_file",),
     ),
 )

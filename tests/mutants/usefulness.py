@@ -83,7 +83,7 @@ FAULTS = (
     ),
     Fault(
         name="verify: what the ledger did not close counts as signed",
-        target="dossier:Closings.signed",
+        target="dossier:Closings.is_signed",
         old="number is not None and self.signed_up_to",
         new="number is None or self.signed_up_to",
         tests=(

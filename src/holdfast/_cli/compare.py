@@ -121,10 +121,10 @@ def compare(
 
 def _compare_releases(paths: tuple[Path, ...]) -> Comparison:
     from holdfast.dossier._comparison import compare as run
-    from holdfast.dossier._evidence import told_apart
+    from holdfast.dossier._evidence import distinct_names
     from holdfast.release import Release
 
-    names = told_apart([path.stem for path in paths])
+    names = distinct_names([path.stem for path in paths])
     return run({name: Release.load(path) for name, path in zip(names, paths, strict=True)})
 
 
@@ -166,10 +166,10 @@ def _compare_epsilons(
     announce: bool,
     **settings: Any,
 ) -> EpsilonComparison:
-    from holdfast.dossier._comparison.epsilons import EPSILONS, compare_epsilons
+    from holdfast.dossier._comparison.epsilons import DEFAULT_EPSILONS, compare_epsilons
 
     columns, schema, label, names = _read_rows(data, schema_file, target, methods)
-    epsilon_values = epsilons or list(EPSILONS)
+    epsilon_values = epsilons or list(DEFAULT_EPSILONS)
     settings["delta"] = delta_or_default(settings["delta"], _row_count(columns), announce=announce)
     return compare_epsilons(columns, schema, target=label, methods=names, epsilons=epsilon_values, **settings)
 

@@ -19,7 +19,7 @@ from holdfast.data._whole_file import whole_file
 from holdfast.dossier._dossier import Dossier
 from holdfast.dossier._evidence import AuditNumbers
 from holdfast.dossier._utility import Accuracy
-from holdfast.dossier._verification.sources import DossierVerification
+from holdfast.dossier._verification.findings import DossierVerification
 from holdfast.dossier._verification.verify import verify_dossier
 from holdfast.errors import require
 from holdfast.learn import PrivateLogisticRegression

@@ -7,5 +7,5 @@ from ._dossier import Dossier as Dossier
 from ._promise import Sureness as Sureness
 from ._record import Bars as Bars
 from ._utility import Accuracy as Accuracy
-from ._verification.sources import DossierVerification as DossierVerification
+from ._verification.findings import DossierVerification as DossierVerification
 from ._verification.verify import verify_dossier as verify_dossier

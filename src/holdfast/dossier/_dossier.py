@@ -1,4 +1,4 @@
-"""Dossier: what is said about a release, to whom, and whether anything contradicts it."""
+"""Dossier: a page about one or several releases, in a public or an internal edition."""
 
 from __future__ import annotations
 
@@ -14,28 +14,21 @@ from holdfast._arguments import checked
 from holdfast._ranges import require_place
 from holdfast.audit._result import AuditResult
 from holdfast.data._whole_file import write_whole
+from holdfast.dossier._doubts import doubts
 from holdfast.dossier._evidence import (
-    Tried,
+    ComparedAttempt,
     audience_of,
-    picture,
     require_public,
+    trade_off_picture,
     try_attacks,
     try_audits,
     untested_claims,
 )
-from holdfast.dossier._promise import promise, story, together
-from holdfast.dossier._record import (
-    Bars,
-    Books,
-    Payment,
-    Record,
-    doubts,
-    file_digest,
-    payment,
-    release_facts,
-)
+from holdfast.dossier._ledger_snapshot import LedgerSnapshot, payment
+from holdfast.dossier._promise import joint_guarantee, joint_promise, release_chapters
+from holdfast.dossier._record import Bars, Payment, Record, file_digest, release_facts
 from holdfast.dossier._renderer import renderer
-from holdfast.dossier._section import Audience, visible
+from holdfast.dossier._section import Audience, make_visible
 from holdfast.dossier._stored_evidence import AttackFigures
 from holdfast.dossier._utility import Accuracy
 from holdfast.errors import require
@@ -83,8 +76,8 @@ class Dossier:
     also_run : int
         How many audits and attacks were run and are not on this page: all that was run shares the error, so that
         nobody is accused by the luckiest of many.
-    beside : sequence of float
-        p-values of attacks whose results are not at hand.
+    attack_p_values : sequence of float
+        p-values of attacks whose results are not at hand: they share the error too.
     created : str, optional
         The date that the page bears, to make the page of an earlier day again; by default today's.
     head : str, optional
@@ -116,7 +109,7 @@ class Dossier:
     names: Sequence[str] | None = field(default=None, kw_only=True)
     digests: Sequence[str] | None = field(default=None, kw_only=True)
     also_run: int = field(default=0, kw_only=True)
-    beside: Sequence[float] = field(default=(), kw_only=True)
+    attack_p_values: Sequence[float] = field(default=(), kw_only=True)
     created: str | None = field(default=None, kw_only=True)
     head: str | None = field(default=None, kw_only=True)
     files: Sequence[Path] = field(default=(), kw_only=True)
@@ -132,11 +125,11 @@ class Dossier:
         )
         require(len(self.releases) > 0, "release", "()", "one release, or a sequence of them")
         for name in ("names", "digests"):
-            given = getattr(self, name)
-            require(given is None or len(given) == len(self.releases), name, "...", "one per release")
+            texts = getattr(self, name)
+            require(texts is None or len(texts) == len(self.releases), name, "...", "one per release")
         if self.audience == "public":
             require_public(self.audits, self.attacks, self.accuracy)
-        together(self.releases)  # refuses releases about different neighbours or units
+        joint_guarantee(self.releases)  # refuses releases about different neighbours or units
 
     @classmethod
     def of_files(cls, paths: Sequence[str | os.PathLike[str]], **more: Any) -> Dossier:
@@ -169,32 +162,32 @@ class Dossier:
         return (self.release,) if isinstance(self.release, Release) else tuple(self.release)
 
     @cached_property
-    def tried(self) -> tuple[Tried, ...]:
+    def attempts(self) -> tuple[ComparedAttempt, ...]:
         """Every audit and attack, held against the promise."""
-        guarantee = together(self.releases)
-        run = len(self.audits) + len(self.attacks) + len(self.beside) + self.also_run
+        guarantee = joint_guarantee(self.releases)
+        run_count = len(self.audits) + len(self.attacks) + len(self.attack_p_values) + self.also_run
         alone = try_attacks(self.attacks, guarantee)
         audits = try_audits(
             self.audits,
             guarantee,
             confidence=self.confidence,
-            run=run,
-            beside=[*(attempt.numbers.p_value for attempt in alone), *self.beside],
-            own=[release.guarantee for release in self.releases],
+            run_count=run_count,
+            other_p_values=[*(attempt.numbers.p_value for attempt in alone), *self.attack_p_values],
+            release_promises=[release.guarantee for release in self.releases],
         )
         attacks = try_attacks(
             self.attacks,
             guarantee,
             confidence=self.confidence,
-            run=run,
-            beside=[attempt.numbers.p_value for attempt in audits],
+            run_count=run_count,
+            other_p_values=[attempt.numbers.p_value for attempt in audits],
         )
         return (*audits, *attacks)
 
     @property
     def contradictions(self) -> tuple[str, ...]:
         """What refutes the promise; empty where nothing does."""
-        return tuple(attempt.contradiction for attempt in self.tried if attempt.contradiction is not None)
+        return tuple(attempt.contradiction for attempt in self.attempts if attempt.contradiction is not None)
 
     def to_json(self) -> dict[str, Any]:
         """Everything the page says, as plain data; it is embedded in the page."""
@@ -215,11 +208,13 @@ class Dossier:
             for release, name, sha256 in zip(releases, names, digests, strict=True)
         )
         first = min((number for release in releases for number in release.provenance.entries), default=0)
-        books = None if self.ledger is None else Books.of(self.ledger, head=self.head, after=first - 1)
-        paid: list[Payment] = []
-        if books is not None:
-            paid = [
-                payment(release, books, sha256=digest)
+        snapshot = (
+            None if self.ledger is None else LedgerSnapshot.of(self.ledger, head=self.head, after=first - 1)
+        )
+        payments: list[Payment] = []
+        if snapshot is not None:
+            payments = [
+                payment(release, snapshot, sha256=digest)
                 for release, digest in zip(releases, digests, strict=True)
             ]
         record = Record(
@@ -228,28 +223,28 @@ class Dossier:
             created=self.created or today(),
             holdfast=holdfast.__version__,
             releases=facts,
-            promise=promise(releases),
-            picture=picture(together(releases), self.tried),
+            promise=joint_promise(releases),
+            picture=trade_off_picture(joint_guarantee(releases), self.attempts),
             confidence=self.confidence,
-            tried=tuple(attempt.attempt for attempt in self.tried),
+            tried=tuple(attempt.attempt for attempt in self.attempts),
             audits=tuple(_audit_json(audit, self.audience) for audit in self.audits),
             contradictions=self.contradictions,
             tables=tuple(self.tables),
             accuracy=tuple(self.accuracy),
-            not_tested=untested_claims(self.tried, also_run=self.also_run),
+            not_tested=untested_claims(self.attempts, also_run=self.also_run),
             also_run=self.also_run,
-            payments=tuple(paid),
+            payments=tuple(payments),
             budgets=tuple(
-                books.budget(name, shown=digests)
-                for name in dict.fromkeys(payment.dataset for payment in paid)
-                if books is not None
+                snapshot.budget(name, release_hashes=digests)
+                for name in dict.fromkeys(paid.dataset for paid in payments)
+                if snapshot is not None
             ),
-            doubts=doubts(facts, paid),
-            story=story(releases),
+            doubts=doubts(facts, payments),
+            story=release_chapters(releases),
             renderer=renderer(),
         )
         # As any later reader of the page will see it.
-        return Record.from_json(visible(record.to_json()))
+        return Record.from_json(make_visible(record.to_json()))
 
     def html(self) -> str:
         """The page, sealed."""
@@ -273,11 +268,11 @@ class Dossier:
             Where the page is.
         """
         target = Path(path)
-        read = [FileRead(name="a release", path=place) for place in self.files]
+        inputs = [FileRead(name="a release", path=place) for place in self.files]
         if self.ledger is not None:
-            read.append(FileRead(name="the ledger", path=self.ledger.path))
-        written = FileWritten(name="path", path=target, replaces=overwrite)
-        Outputs(reads=tuple(read), writes=(written,)).require_apart()
+            inputs.append(FileRead(name="the ledger", path=self.ledger.path))
+        page_file = FileWritten(name="path", path=target, replaces=overwrite)
+        Outputs(reads=tuple(inputs), writes=(page_file,)).require_apart()
         with suppress(OSError):
             target.parent.mkdir(parents=True, exist_ok=True)
         require_place("path", target)
@@ -296,18 +291,18 @@ class Dossier:
 
     def summary(self) -> str:
         """A few lines: what is promised, what was tried, and whether anything contradicts it."""
-        said = self.record
+        record = self.record
         lines = [
             *(line for release in self.releases for line in release.first_lines),
-            f"{said.title} ({self.audience} edition): {together(self.releases).headline()}",
-            f"  {said.promise.sure.words(said.promise.unit)}",
-            f"  {guess_words(said.promise.guess)}",
+            f"{record.title} ({self.audience} edition): {joint_guarantee(self.releases).headline()}",
+            f"  {record.promise.sure.words(record.promise.unit)}",
+            f"  {guess_words(record.promise.guess)}",
             f"  {len(self.audits)} audits and {len(self.attacks)} attacks, {len(self.contradictions)} contradictions",
         ]
         return "\n".join(lines + [f"  CONTRADICTION: {text}" for text in self.contradictions])
 
 
 def _audit_json(audit: AuditResult, audience: Audience) -> dict[str, Any]:
-    """The audit as plain data; scores of canaries are for the owner."""
+    """The audit as plain data; the public edition leaves out the scores of canaries."""
     assert audience == "internal" or audience_of(audit) == "public"
     return audit.to_json() | ({"scores": {}} if audience == "public" else {})

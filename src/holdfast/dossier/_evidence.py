@@ -19,17 +19,23 @@ from holdfast.audit._bounds.several import holm, shared_confidence
 from holdfast.audit._result import AuditResult
 from holdfast.dossier._charts import curves
 from holdfast.dossier._charts.curves import TradeOffLine, TradeOffPoints
-from holdfast.dossier._section import Audience, Section, six_digits, stored_bound, stored_least
+from holdfast.dossier._section import (
+    Audience,
+    Section,
+    round_to_six_digits,
+    stored_lower_bound,
+    stored_upper_bound,
+)
 from holdfast.dossier._stored_evidence import AttackFigures
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy._guarantee import Guarantee
 from holdfast.privacy._tradeoff import TradeOff
 
 State = Literal["refuted", "warning", "consistent", "not comparable", "not a test"]
-RATES = (0.001, 0.01, 0.05, 0.1, 0.5)
-MOST_AUDITS, MOST_ATTACKS = 2, 3
+FALSE_ALARM_RATES = (0.001, 0.01, 0.05, 0.1, 0.5)
+MOST_DRAWN_AUDITS, MOST_DRAWN_ATTACKS = 2, 3
 """Lines in the picture besides the proof, the strongest of each kind; the table lists all."""
-_STATES: dict[str, State] = {"refuted": "refuted", "warning": "warning", "consistent": "consistent"}
+_ATTACK_STATES: dict[str, State] = {"refuted": "refuted", "warning": "warning", "consistent": "consistent"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,14 +97,14 @@ class Picture(Section):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tried:
+class ComparedAttempt:
     """One audit or attack, beside the promise."""
 
     kind: Literal["audit", "attack"]
     name: str
     state: State
     curve: TradeOff
-    words: Callable[[State], str]
+    summary_for: Callable[[State], str]
     """Its summary, about the state that is left when everything that was run shares the error."""
     numbers: AuditNumbers | AttackNumbers
     of_one_unit: bool = True
@@ -120,7 +126,7 @@ class Tried:
             name=self.name,
             state=self.state,
             numbers=self.numbers,
-            summary=self.words(self.state),
+            summary=self.summary_for(self.state),
             contradiction=self.contradiction,
         )
 
@@ -135,30 +141,30 @@ def require_public(
     audits: Sequence[AuditResult], attacks: Sequence[AttackFigures], accuracy: Sequence[Any]
 ) -> None:
     """Refuse what is an un-noised function of private data: it has no place in a public edition."""
-    inside = [audit for audit in audits if audience_of(audit) == "internal"]
-    private = [
+    internal_audits = [audit for audit in audits if audience_of(audit) == "internal"]
+    internal_parts = [
         *(["attack results"] if any(attack.audience != "public" for attack in attacks) else []),
         *(["accuracy on real records"] if accuracy else []),
         *(
             ["audits of records that holdfast did not plant"]
-            if any(_lacks_planting(audit) for audit in inside)
+            if any(_has_foreign_coins(audit) for audit in internal_audits)
             else []
         ),
-        *(["audits on real rows"] if any(audit.rows == "real" for audit in inside) else []),
+        *(["audits on real rows"] if any(audit.rows == "real" for audit in internal_audits) else []),
     ]
-    if private:
+    if internal_parts:
         raise ParameterError(
-            f"audience must be 'internal' for a dossier that holds {' and '.join(private)}, got "
+            f"audience must be 'internal' for a dossier that holds {' and '.join(internal_parts)}, got "
             "audience='public'; these are un-noised functions of private data: leave them out, or make an "
             "internal edition"
         )
 
 
-def _lacks_planting(audit: AuditResult) -> bool:
+def _has_foreign_coins(audit: AuditResult) -> bool:
     return audit.coins != "holdfast" or not audit.planted
 
 
-def told_apart(names: Sequence[str]) -> list[str]:
+def distinct_names(names: Sequence[str]) -> list[str]:
     """Names that can be told apart.
 
     >>> told_apart(["a", "b", "a"])
@@ -177,25 +183,25 @@ def try_audits(
     promise: Guarantee,
     *,
     confidence: float,
-    run: int | None = None,
-    beside: Sequence[float] = (),
-    own: Sequence[Guarantee] = (),
-) -> tuple[Tried, ...]:
+    run_count: int | None = None,
+    other_p_values: Sequence[float] = (),
+    release_promises: Sequence[Guarantee] = (),
+) -> tuple[ComparedAttempt, ...]:
     """Audits held against the promise, under names that can be told apart.
 
     `run` is how many audits and attacks were run in all, shown or not; `beside` are the p-values of shown attacks.
     `own` are the promises of the releases one by one: an audit of one of them is held against that, which is stricter.
     """
-    names = told_apart([audit.kind for audit in audits])
-    total = max(run or 0, len(audits) + len(beside))
+    names = distinct_names([audit.kind for audit in audits])
+    total = max(run_count or 0, len(audits) + len(other_p_values))
     attempts = [
-        _try_audit(audit, name, _promise_of(audit, own) or promise, confidence, total)
+        _try_audit(audit, name, _promise_of(audit, release_promises) or promise, confidence, total)
         for audit, name in zip(audits, names, strict=True)
     ]
-    return _correct_states(attempts, confidence=confidence, run=total, beside=beside)
+    return _correct_states(attempts, confidence=confidence, run_count=total, other_p_values=other_p_values)
 
 
-def _promise_of(audit: AuditResult, own: Sequence[Guarantee]) -> Guarantee | None:
+def _promise_of(audit: AuditResult, release_promises: Sequence[Guarantee]) -> Guarantee | None:
     """The promise that the audited noise was made for, if one of the releases makes it."""
     if audit.basis is None:
         return None
@@ -203,37 +209,39 @@ def _promise_of(audit: AuditResult, own: Sequence[Guarantee]) -> Guarantee | Non
     return next(
         (
             guarantee
-            for guarantee in own
+            for guarantee in release_promises
             if guarantee.curve.admits(made_for) and made_for.admits(guarantee.curve)
         ),
         None,
     )
 
 
-def _try_audit(audit: AuditResult, name: str, promise: Guarantee, confidence: float, run: int) -> Tried:
+def _try_audit(
+    audit: AuditResult, name: str, promise: Guarantee, confidence: float, run_count: int
+) -> ComparedAttempt:
     """As if it were the only one that might be refuted; what it says alone becomes its state in `_correct_states`."""
-    shared = shared_confidence(confidence, run)
+    shared_level = shared_confidence(confidence, run_count)
     state: State = "refuted" if audit.refutes_claims else "warning"
     p_value = 1.0
-    sentence: Callable[[State], str]
-    most = audit.most_epsilon(shared) if audit.valid else None
+    summary_for: Callable[[State], str]
+    most = audit.most_epsilon(shared_level) if audit.valid else None
     try:
-        p_value, power = audit.p_value(promise), audit.power(promise, shared)
-        sentence = partial(_words_of_audit, audit, promise, shared)
+        p_value, power = audit.p_value(promise), audit.power(promise, shared_level)
+        summary_for = partial(_audit_summary, audit, promise, shared_level)
     except AdjacencyError as error:
         state, power = "not comparable", None
-        sentence = partial(_words_without_claim, audit, shared, str(error))
-    return Tried(
+        summary_for = partial(_audit_summary_without_claim, audit, shared_level, str(error))
+    return ComparedAttempt(
         kind="audit",
         name=name,
         state=state,
-        curve=audit.trade_off(shared),
+        curve=audit.trade_off(shared_level),
         of_one_unit=audit.finding.group == 1,
-        words=sentence,
+        summary_for=summary_for,
         numbers=AuditNumbers(
-            epsilon_lower=stored_least(audit.epsilon_lower(shared)) if audit.valid else None,
+            epsilon_lower=stored_lower_bound(audit.epsilon_lower(shared_level)) if audit.valid else None,
             delta=audit.delta,
-            confidence=shared,
+            confidence=shared_level,
             guesses=audit.guesses,
             correct=audit.correct,
             canaries=audit.m,
@@ -242,17 +250,17 @@ def _try_audit(audit: AuditResult, name: str, promise: Guarantee, confidence: fl
             no_noise=None if power is None else float(f"{power.no_noise:.3g}"),
             can_fail=power is not None and power.can_fail,
             rows=audit.rows,
-            promised=stored_bound(promise.curve.epsilon(audit.delta)),
-            most=None if most is None else six_digits(most),
+            promised=stored_upper_bound(promise.curve.epsilon(audit.delta)),
+            most=None if most is None else round_to_six_digits(most),
         ),
     )
 
 
-def _words_of_audit(audit: AuditResult, promise: Guarantee, confidence: float, state: State) -> str:
+def _audit_summary(audit: AuditResult, promise: Guarantee, confidence: float, state: State) -> str:
     return audit.summary(promise, confidence=confidence, verdict=state)
 
 
-def _words_without_claim(audit: AuditResult, confidence: float, reason: str, _: State) -> str:
+def _audit_summary_without_claim(audit: AuditResult, confidence: float, reason: str, _: State) -> str:
     return f"{audit.summary(confidence=confidence)}\n  {reason}"
 
 
@@ -261,30 +269,30 @@ def try_attacks(
     promise: Guarantee,
     *,
     confidence: float = 0.95,
-    run: int | None = None,
-    beside: Sequence[float] = (),
-) -> tuple[Tried, ...]:
+    run_count: int | None = None,
+    other_p_values: Sequence[float] = (),
+) -> tuple[ComparedAttempt, ...]:
     """Attacks held against the promise; `run` and `beside` as for audits."""
-    names = told_apart([attack.attack for attack in attacks])
+    names = distinct_names([attack.attack for attack in attacks])
     attempts = [_try_attack(attack, name, promise) for attack, name in zip(attacks, names, strict=True)]
-    total = max(run or 0, len(attacks) + len(beside))
-    return _correct_states(attempts, confidence=confidence, run=total, beside=beside)
+    total = max(run_count or 0, len(attacks) + len(other_p_values))
+    return _correct_states(attempts, confidence=confidence, run_count=total, other_p_values=other_p_values)
 
 
-def _try_attack(attack: AttackFigures, name: str, promise: Guarantee) -> Tried:
+def _try_attack(attack: AttackFigures, name: str, promise: Guarantee) -> ComparedAttempt:
     state: State
     p_value = 1.0
     try:
-        state = _STATES.get(attack.verdict(promise), "not comparable")
+        state = _ATTACK_STATES.get(attack.verdict(promise), "not comparable")
         p_value = attack.p_value(promise) if state in ("refuted", "warning") else 1.0
     except AdjacencyError:
         state = "not comparable"
-    return Tried(
+    return ComparedAttempt(
         kind="attack",
         name=name,
         state=state,
         curve=attack.trade_off(),
-        words=lambda verdict: attack.summary(verdict=verdict),
+        summary_for=lambda verdict: attack.summary(verdict=verdict),
         numbers=AttackNumbers(
             auc=float(f"{attack.auc:.6g}"),
             found_at_1_percent=float(f"{attack.tpr_at(0.01):.6g}"),
@@ -295,31 +303,31 @@ def _try_attack(attack: AttackFigures, name: str, promise: Guarantee) -> Tried:
 
 
 def _correct_states(
-    tried: Sequence[Tried], *, confidence: float, run: int, beside: Sequence[float]
-) -> tuple[Tried, ...]:
+    tried: Sequence[ComparedAttempt], *, confidence: float, run_count: int, other_p_values: Sequence[float]
+) -> tuple[ComparedAttempt, ...]:
     """Each with the state that it keeps when everything that was run shares the error."""
     if not tried:
         return ()
     values = [attempt.numbers.p_value for attempt in tried]
-    rejected = holm([*values, *beside], error=round(1.0 - confidence, 15), run=run)
+    rejections = holm([*values, *other_p_values], error=round(1.0 - confidence, 15), run=run_count)
     return tuple(
         attempt
         if attempt.state not in ("refuted", "warning") or stands
         else replace(attempt, state=_state_if_rejected(attempt))
-        for attempt, stands in zip(tried, rejected, strict=False)
+        for attempt, stands in zip(tried, rejections, strict=False)
     )
 
 
-def _state_if_rejected(attempt: Tried) -> State:
+def _state_if_rejected(attempt: ComparedAttempt) -> State:
     """What is left of an accusation that the shared error does not bear."""
     if attempt.kind == "attack":
         return "warning" if attempt.state == "refuted" else "consistent"
     assert isinstance(attempt.numbers, AuditNumbers)
-    known = attempt.numbers.no_noise is not None
-    return "not a test" if known and not attempt.numbers.can_fail else "consistent"
+    power_is_known = attempt.numbers.no_noise is not None
+    return "not a test" if power_is_known and not attempt.numbers.can_fail else "consistent"
 
 
-def picture(promise: Guarantee, tried: Sequence[Tried]) -> Picture:
+def trade_off_picture(promise: Guarantee, tried: Sequence[ComparedAttempt]) -> Picture:
     """Proof, audits and attacks on one grid, for both scales; the table has every curve, the drawing a few."""
     # What refutes is drawn first, then the strongest.
     attacks = sorted(
@@ -330,34 +338,34 @@ def picture(promise: Guarantee, tried: Sequence[Tried]) -> Picture:
         (attempt for attempt in tried if attempt.kind == "audit" and attempt.of_one_unit),
         key=lambda attempt: (attempt.state != "refuted", -_lower_bound(attempt)),
     )
-    drawn = _named_curves(audits[:MOST_AUDITS] + attacks[:MOST_ATTACKS])
+    drawn_curves = _named_curves(audits[:MOST_DRAWN_AUDITS] + attacks[:MOST_DRAWN_ATTACKS])
     proof = ("proved", promise.curve.trade_off())
     return Picture(
-        linear=curves.sampled_trade_offs([proof, *drawn]),
-        log=curves.sampled_trade_offs([proof, *drawn], log=True),
-        rates=RATES,
+        linear=curves.sample_trade_offs([proof, *drawn_curves]),
+        log=curves.sample_trade_offs([proof, *drawn_curves], log=True),
+        rates=FALSE_ALARM_RATES,
         rows=tuple(
             TradeOffLine(
                 name=name,
                 claim=curve.claim,
-                found=tuple(float(f"{curve.detection_at(rate):.6g}") for rate in RATES),
+                found=tuple(float(f"{curve.detection_at(rate):.6g}") for rate in FALSE_ALARM_RATES),
             )
             for name, curve in [proof, *_named_curves(audits), *_named_curves(attacks)]
         ),
-        left_out=max(0, len(attacks) - MOST_ATTACKS) + max(0, len(audits) - MOST_AUDITS),
+        left_out=max(0, len(attacks) - MOST_DRAWN_ATTACKS) + max(0, len(audits) - MOST_DRAWN_AUDITS),
     )
 
 
-def _named_curves(tried: Sequence[Tried]) -> list[tuple[str, TradeOff]]:
+def _named_curves(tried: Sequence[ComparedAttempt]) -> list[tuple[str, TradeOff]]:
     return [(f"{attempt.kind}: {attempt.name}", attempt.curve) for attempt in tried]
 
 
-def _lower_bound(audit: Tried) -> float:
+def _lower_bound(audit: ComparedAttempt) -> float:
     assert isinstance(audit.numbers, AuditNumbers)
     return audit.numbers.epsilon_lower or 0.0
 
 
-_ALWAYS = (
+_NEVER_TESTED = (
     "An attacker who knows more, or computes longer, than those tried here. The proof covers them; tests do not.",
     "Other releases about the same people, where no ledger counts them.",
     "The computer itself: timing, logs, memory, and who can read the private table.",
@@ -367,7 +375,7 @@ _NO_ATTACK = "Membership attacks on this release: none {}."
 _INVERSION = "Guessing an attribute of a person from the others (inversion): not attacked here."
 
 
-class _Told(Protocol):
+class _AttemptFacts(Protocol):
     """An attempt, as evidence or as the record has it."""
 
     @property
@@ -383,7 +391,7 @@ class _Told(Protocol):
     def numbers(self) -> AuditNumbers | AttackNumbers: ...
 
 
-def untested_claims(tried: Sequence[_Told], *, also_run: int = 0) -> tuple[str, ...]:
+def untested_claims(tried: Sequence[_AttemptFacts], *, also_run: int = 0) -> tuple[str, ...]:
     """What a reader might take for tested and was not, given everything that was tried."""
     kinds = {attempt.kind for attempt in tried if _is_test(attempt)}
     inverted = any("inversion" in attempt.name.lower() for attempt in tried)
@@ -391,11 +399,11 @@ def untested_claims(tried: Sequence[_Told], *, also_run: int = 0) -> tuple[str, 
         *(() if "audit" in kinds else (_NO_AUDIT,)),
         *(() if "attack" in kinds else (_NO_ATTACK.format("is on this page" if also_run else "was run"),)),
         *(() if inverted else (_INVERSION,)),
-        *_ALWAYS,
+        *_NEVER_TESTED,
     )
 
 
-def _is_test(attempt: _Told) -> bool:
+def _is_test(attempt: _AttemptFacts) -> bool:
     """Whether it could have failed, or did."""
     if attempt.state in ("not a test", "not comparable"):
         return False

@@ -40,32 +40,34 @@ class InferredUtility(Section):
     left_out: int
 
 
-def inferred_utility(value: Mapping[str, Any], *, most: int) -> InferredUtility:
+def inferred_utility(value: Mapping[str, Any], *, most_rows: int) -> InferredUtility:
     """A model that stores its score: every coefficient with its interval, or the words of the refusal."""
     from holdfast.learn._estimators.linear_model import LinearModel
     from holdfast.learn._inference.coefficients import coefficient_intervals
 
     model = LinearModel.of_value(value)
-    stored = model.inference or {}
-    names = model.names[: len(stored["scales"])]
-    refused, rests_on, intervals = "", "", None
+    inference = model.inference or {}
+    names = model.names[: len(inference["scales"])]
+    refusal, rests_on, intervals = "", "", None
     try:
-        intervals = coefficient_intervals(stored, names=names, level=INTERVAL_LEVEL)
+        intervals = coefficient_intervals(inference, names=names, level=INTERVAL_LEVEL)
         rests_on = intervals.rests_on
     except NoIntervals as error:
-        refused = str(error)
+        refusal = str(error)
     weights = np.append(model.coef[0], model.intercept)[: len(names)]
-    shown = weights if intervals is None else intervals.estimate
-    if not np.isfinite(shown).all():
+    estimates = weights if intervals is None else intervals.estimate
+    if not np.isfinite(estimates).all():
         raise FormatError("a released weight is not a finite number; such a model has no page")
-    order = sorted(range(len(names)), key=lambda place: -abs(shown[place]))[:most]
+    order = sorted(range(len(names)), key=lambda place: -abs(estimates[place]))[:most_rows]
     rows = tuple(
         InferredWeight(
             name=names[place],
-            weight=_short(shown[place]),
-            reach=None if intervals is None else _short((intervals.high[place] - intervals.low[place]) / 2),
-            low=None if intervals is None else _short(intervals.low[place]),
-            high=None if intervals is None else _short(intervals.high[place]),
+            weight=_five_digits(estimates[place]),
+            reach=None
+            if intervals is None
+            else _five_digits((intervals.high[place] - intervals.low[place]) / 2),
+            low=None if intervals is None else _five_digits(intervals.low[place]),
+            high=None if intervals is None else _five_digits(intervals.high[place]),
             p=None if intervals is None else float(f"{intervals.p_value[place]:.2g}"),
         )
         for place in order
@@ -75,11 +77,11 @@ def inferred_utility(value: Mapping[str, Any], *, most: int) -> InferredUtility:
         predicts=tuple(str(name) for name in model.classes or ()),
         level=INTERVAL_LEVEL,
         rests_on=rests_on,
-        refused=refused,
+        refused=refusal,
         rows=rows,
         left_out=len(names) - len(rows),
     )
 
 
-def _short(value: float) -> float:
+def _five_digits(value: float) -> float:
     return float(f"{value:.5g}")

@@ -6,25 +6,20 @@ sections again and compare.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from holdfast._arguments import checked
-from holdfast._assumption import Assumption, distinct
+from holdfast._assumption import Assumption
 from holdfast._regular_file import sha256_of
 from holdfast._stored_fields import require_format
 from holdfast.dossier._evidence import Attempt, Picture
 from holdfast.dossier._promise import Chapter, Promise, stored_guarantee
 from holdfast.dossier._section import Audience, Section
-from holdfast.dossier._utility import Accuracy, Utility, utility
-from holdfast.errors import FormatError, ParameterError, require
-from holdfast.ledger import Ledger, LedgerEntry
-from holdfast.ledger._amounts import cost_of
-from holdfast.ledger._entry import Kind
-from holdfast.ledger._report import Standing, share
+from holdfast.dossier._utility import Accuracy, Utility, utility_of
+from holdfast.errors import FormatError, require
 from holdfast.release import Provenance, Release
 from holdfast.release._certificate import Certificate
 
@@ -229,7 +224,7 @@ def release_facts(release: Release[Any], *, name: str, sha256: str) -> ReleaseFa
         theorem=release.guarantee.theorem,
         provenance=provenance,
         certificates=release.certificates,
-        utility=utility(release),
+        utility=utility_of(release),
         useless=release.useless,
     )
 
@@ -237,154 +232,3 @@ def release_facts(release: Release[Any], *, name: str, sha256: str) -> ReleaseFa
 def file_digest(path: Path) -> str:
     """SHA-256 of a file."""
     return sha256_of(path, what="a release")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Books:
-    """A ledger as it stood at one head: whoever looks later, when it has moved on, sees the same."""
-
-    ledger: Ledger
-    head: str
-    number: int
-    """Of the entry that the head is the hash of."""
-
-    @classmethod
-    def of(cls, ledger: Ledger, *, head: str | None = None, after: int = -1) -> Books:
-        """At this head, which comes after a number, or as it stands; refused where the ledger does not hold it."""
-        with ledger._store.reading() as chain:
-            if head is None:
-                last = chain.durable()
-                return cls(ledger=ledger, head=last.hash, number=last.number)
-            number = chain.number_of(head, after=after)
-        if number is None:
-            raise ParameterError(
-                "the ledger must hold the head of the dossier; it is an older copy, or another ledger"
-            )
-        return cls(ledger=ledger, head=head, number=number)
-
-    def number_of(self, head: str, *, after: int = -1) -> int | None:
-        """The number of the entry that has this hash and comes after a number."""
-        with self.ledger._store.reading() as chain:
-            number = chain.number_of(head, after=after)
-        return number if number is not None and number <= self.number else None
-
-    def entry(self, number: int) -> LedgerEntry | None:
-        """The entry of this number; None where it came later."""
-        if not 0 <= number <= self.number:
-            return None
-        with self.ledger._store.reading() as chain:
-            return chain.entry(number)
-
-    def charges(self, provenance: Provenance) -> list[LedgerEntry]:
-        """The entries that a release says it was paid by."""
-        entries = (self.entry(number) for number in provenance.entries)
-        return [entry for entry in entries if entry is not None]
-
-    def entries(self, kind: Kind, *, account: str | None = None) -> Iterator[LedgerEntry]:
-        """The entries of a kind, all or those about an account."""
-        found = self.ledger.entries(kind=kind, account=account)
-        return takewhile(lambda entry: entry.number <= self.number, found)
-
-    def budget(self, dataset: str, *, shown: Collection[str] = ()) -> DatasetBudget:
-        """Where a dataset stood; `shown` are the hashes of the releases that are on the page."""
-        with self.ledger._store.reading() as chain:
-            standing = Standing.at(chain, dataset, head=self.head, after=self.number - 1)
-            accounts = {name for name, _, _ in chain.accounts(dataset)}
-        closed = {
-            entry.body["sha256"] for entry in self.entries("release") if entry.body["account"] in accounts
-        }
-        return DatasetBudget.from_json(standing.to_json() | {"elsewhere": len(closed - {*shown})})
-
-    def closing(self, sha256: str) -> LedgerEntry | None:
-        """The entry that closed a release of this hash."""
-        closing = None
-        for entry in self.entries("release"):
-            closing = entry if entry.body["sha256"] == sha256 else closing
-        return closing
-
-    def opening(self, kind: Literal["account", "dataset"], name: str) -> LedgerEntry:
-        """The entry that opened an account or a dataset."""
-        with self.ledger._store.reading() as chain:
-            row = chain.account(name) if kind == "account" else chain.dataset(name)
-            if row is not None and row.opened <= self.number:
-                return chain.entry(row.opened)
-        raise ParameterError(f"the ledger must hold the {kind} that paid for the release")
-
-
-def payment(release: Release[Any], books: Books, *, sha256: str) -> Payment:
-    """Entries with their hashes, account and dataset, with approvers and purposes.
-
-    Refused where the ledger did not pay for the release: another ledger, or an entry that is not there.
-    """
-    provenance = release.provenance
-    if not provenance.entries or not provenance.account.startswith(f"{books.ledger.id}/"):
-        raise ParameterError(
-            "ledger must be the one that paid for the release, got another one; "
-            f"the release names {provenance.account.partition('/')[0] or 'none'}"
-        )
-    paid = [books.entry(number) for number in provenance.entries]
-    accounts = {entry.body.get("account") for entry in paid if entry is not None and entry.kind == "charge"}
-    if None in paid or len(accounts) != 1 or any(e is not None and e.kind != "charge" for e in paid):
-        raise ParameterError(
-            "the ledger must hold the charges that the release names; it is an older copy, or another ledger"
-        )
-    (name,) = accounts
-    account = books.opening("account", str(name))
-    dataset = books.opening("dataset", account.body["dataset"])
-    closed = books.closing(sha256)
-    others = {e.body["sha256"] for e in books.entries("release", account=str(name))} - {sha256}
-    approvals = list(books.entries("approval", account=str(name)))
-    return Payment(
-        ledger=books.ledger.id,
-        dataset=dataset.body["dataset"],
-        dataset_purpose=dataset.body["purpose"],
-        dataset_approver=dataset.body["approver"],
-        account=str(name),
-        purpose=account.body["purpose"],
-        approver=account.body["approver"] or (approvals[-1].body["approver"] if approvals else ""),
-        opened=account.at,
-        entries=tuple(PaidEntry(number=entry.number, hash=entry.hash) for entry in paid if entry is not None),
-        head=provenance.head,
-        closed=None if closed is None else PaidEntry(number=closed.number, hash=closed.hash),
-        others=len(others),
-        approval_key=approvals[-1].body["public_key"] if approvals else "",
-        takes=share(cost_of(account.body["amount"]), cost_of(dataset.body["amount"])),
-    )
-
-
-def doubts(releases: Sequence[ReleaseFacts], payments: Sequence[Payment]) -> tuple[Assumption, ...]:
-    """What a reader must believe besides the proof, the gravest first."""
-    believed: list[Assumption] = []
-    for release in releases:
-        if not release.private:
-            text = f"{release.name} was drawn from a seed: whoever knows it takes the noise away"
-            believed.append(Assumption(kind="seed", subject=release.name, voids=True, text=text))
-        believed += [Assumption.from_json(stored) for stored in release.guarantee["assumptions"]]
-        if not release.provenance.head:
-            text = (
-                f"no ledger counted {release.name}: if it was chosen among several fits, or if more was released about "
-                "these data, the promise is worth less than it says"
-            )
-            believed.append(Assumption(kind="no ledger", subject=release.name, voids=True, text=text))
-        elif not payments:
-            text = (
-                f"the ledger that paid for {release.name} was not at hand: what it says of budget, approval and other "
-                "releases is not on this page"
-            )
-            believed.append(Assumption(kind="ledger not at hand", subject=release.name, text=text))
-    for release, paid in zip(releases, payments, strict=False):
-        if paid.closed is None:
-            text = f"the ledger does not hold the hash of {release.name}: nothing binds its values to what was paid"
-            believed.append(
-                Assumption(kind="release not closed", subject=release.name, voids=True, text=text)
-            )
-        if not paid.approver:
-            text = f"nobody is named who approved the account {paid.account}"
-            believed.append(Assumption(kind="no approver", subject=paid.account, text=text))
-        if paid.others:
-            text = (
-                f"the account {paid.account} also paid for {paid.others} other release{'s' * (paid.others > 1)}: "
-                "the promise is about all of them together"
-            )
-            believed.append(Assumption(kind="other releases", subject=paid.account, text=text))
-    return tuple(sorted(distinct(believed), key=lambda assumption: not assumption.voids))

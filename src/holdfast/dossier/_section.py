@@ -30,14 +30,19 @@ class Section:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {json_key(field): _plain(getattr(self, field.name)) for field in fields(self)}
+        return {json_key(field): _to_plain_data(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """The section that `to_json` wrote as `data`; `FormatError` for anything else."""
         try:
-            kinds, known = get_type_hints(cls), {json_key(field): field.name for field in fields(cls)}
-            return cls(**{known[key]: _read(kinds[known[key]], value) for key, value in data.items()})
+            kinds, field_names = get_type_hints(cls), {json_key(field): field.name for field in fields(cls)}
+            return cls(
+                **{
+                    field_names[key]: _read_field(kinds[field_names[key]], value)
+                    for key, value in data.items()
+                }
+            )
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             name = cls.__name__.lower()
             raise FormatError(f"a stored {name} lacks a field or has one of the wrong kind") from error
@@ -47,7 +52,7 @@ class Places:
     """The places that a page links to, in the order in which it speaks of them."""
 
     def __init__(self) -> None:
-        self.used: dict[str, Any] = {}
+        self.linked: dict[str, Any] = {}
 
     def link(self, place: str, value: Any, text: str) -> Markup | str:
         """The text, as a link to the place of its value where it has a digit."""
@@ -55,7 +60,7 @@ class Places:
 
         if not any(letter.isdigit() for letter in text):
             return text
-        self.used.setdefault(place, value)
+        self.linked.setdefault(place, value)
         return Markup('<a class="src" tabindex="-1" href="#{}">{}</a>').format(escape(place), text)
 
 
@@ -116,9 +121,9 @@ class Placed:
 
     def __html__(self) -> Markup | str:
         """What a template writes of it."""
-        return self.written(str)
+        return self.render(str)
 
-    def written(self, form: Callable[[Any], str]) -> Markup:
+    def render(self, form: Callable[[Any], str]) -> Markup:
         """The value in this form, linked to its place."""
         from markupsafe import escape
 
@@ -128,14 +133,14 @@ class Placed:
         """The value alone, for attributes and charts."""
         return self._value
 
-    def marked(self) -> str:
+    def link_target(self) -> str:
         """Its place, which is now one that the page links to."""
-        self._places.used.setdefault(self._place, self._value)
+        self._places.linked.setdefault(self._place, self._value)
         return self._place
 
-    def counted(self) -> Markup:
+    def part_count(self) -> Markup:
         """How many parts it has."""
-        return self.written(lambda value: f"{len(value)}")
+        return self.render(lambda value: f"{len(value)}")
 
     def _inner(self, key: object, value: Any) -> Any:
         if value is None or isinstance(value, bool):
@@ -147,7 +152,7 @@ class Placed:
         return f"{self._place}/{place}" if self._place else place
 
 
-def visible(value: Any) -> Any:
+def make_visible(value: Any) -> Any:
     r"""Plain data in which nothing is invisible: what no printer prints is spelled out.
 
     >>> visible({"a\u202e": ["b\n", 1.5]})
@@ -157,25 +162,25 @@ def visible(value: Any) -> Any:
         case str():
             return "".join(c if c.isprintable() or c == "\n" else f"\\u{ord(c):04x}" for c in value)
         case dict():
-            return {visible(str(key)): visible(item) for key, item in value.items()}
+            return {make_visible(str(key)): make_visible(item) for key, item in value.items()}
         case list() | tuple():
-            return [visible(item) for item in value]
+            return [make_visible(item) for item in value]
         case float() if not math.isfinite(value):
             return None
     return value
 
 
-def six_digits(value: float) -> float | None:
+def round_to_six_digits(value: float) -> float | None:
     """The number to six digits; None for infinity."""
     return float(f"{value:.6g}") if math.isfinite(value) else None
 
 
-def stored_bound(value: float) -> float | None:
+def stored_upper_bound(value: float) -> float | None:
     """An upper bound to six digits, rounded up; None for infinity."""
     return rounded_up(value, STORED_DIGITS) if math.isfinite(value) else None
 
 
-def stored_least(value: float) -> float | None:
+def stored_lower_bound(value: float) -> float | None:
     """A lower bound to six digits, rounded down; None for infinity."""
     return rounded_down(value, STORED_DIGITS) if math.isfinite(value) else None
 
@@ -185,36 +190,36 @@ def json_key(field: Any) -> str:
     return str(field.metadata.get("key", field.name))
 
 
-def _plain(value: Any) -> Any:
+def _to_plain_data(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_plain(part) for part in value]
+        return [_to_plain_data(part) for part in value]
     return value.to_json() if hasattr(value, "to_json") else value
 
 
-def _read(kind: Any, data: Any) -> Any:
+def _read_field(field_type: Any, data: Any) -> Any:
     """The value of a field of this type; `TypeError` or `FormatError` where the data are of another one."""
-    origin, inside = get_origin(kind), get_args(kind)
-    if origin is tuple and isinstance(data, list):
-        return tuple(_read(inside[0], part) for part in data)
-    if origin is UnionType:
-        return _read_one_of(inside, data)
-    if origin is Literal and data in inside:
+    generic_type, type_arguments = get_origin(field_type), get_args(field_type)
+    if generic_type is tuple and isinstance(data, list):
+        return tuple(_read_field(type_arguments[0], part) for part in data)
+    if generic_type is UnionType:
+        return _read_union(type_arguments, data)
+    if generic_type is Literal and data in type_arguments:
         return data
-    if origin is Mapping and isinstance(data, dict):
+    if generic_type is Mapping and isinstance(data, dict):
         return data
-    if hasattr(kind, "from_json"):
-        return kind.from_json(data)
-    if type(data) is kind or (kind is float and type(data) is int):
+    if hasattr(field_type, "from_json"):
+        return field_type.from_json(data)
+    if type(data) is field_type or (field_type is float and type(data) is int):
         return data
-    raise TypeError(f"{kind} was expected")
+    raise TypeError(f"{field_type} was expected")
 
 
-def _read_one_of(kinds: tuple[Any, ...], data: Any) -> Any:
+def _read_union(kinds: tuple[Any, ...], data: Any) -> Any:
     if data is None and NoneType in kinds:
         return None
-    for kind in kinds:
+    for field_type in kinds:
         try:
-            return _read(kind, data)
+            return _read_field(field_type, data)
         except (TypeError, FormatError):
             continue
     raise TypeError("no kind of a union fits")

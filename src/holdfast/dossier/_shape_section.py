@@ -11,8 +11,8 @@ import numpy as np
 from holdfast.dossier._section import Section
 from holdfast.errors import FormatError
 
-FORMAT = "holdfast-additive-model/1"
-MOST_SHAPES, MOST_PAIRS = 12, 4
+ADDITIVE_MODEL_FORMAT = "holdfast-additive-model/1"
+MOST_DRAWN_SHAPES, MOST_DRAWN_PAIRS = 12, 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class AdditiveUtility(Section):
 
 def additive_utility(value: Any) -> AdditiveUtility | None:
     """An additive model: its most important shapes and pairs; with several classes, those of the last class."""
-    if not isinstance(value, Mapping) or value.get("format") != FORMAT:
+    if not isinstance(value, Mapping) or value.get("format") != ADDITIVE_MODEL_FORMAT:
         return None
     from holdfast.learn._additive.model import AdditiveModel
     from holdfast.learn._additive.shapes import NO_BANDS, pair_shapes_of, shapes_of
@@ -62,40 +62,42 @@ def additive_utility(value: Any) -> AdditiveUtility | None:
     model = AdditiveModel.of_value(value)
     if not np.isfinite(model.table).all():
         raise FormatError("a released shape is not finite; such a model has no page")
-    shapes, joint = shapes_of(model), pair_shapes_of(model)
+    shapes, pair_shapes = shapes_of(model), pair_shapes_of(model)
     output = model.constant.size - 1
-    ends = [len(shape.cells.middles) if shape.cells.numeric else None for shape in shapes]
+    line_ends = [len(shape.cells.middles) if shape.cells.numeric else None for shape in shapes]
     rows = tuple(
         ShapeCurve(
             name=shape.cells.name,
-            spread=_short(shape.importance),
+            spread=_four_digits(shape.importance),
             numeric=shape.cells.numeric,
-            places=tuple(_short(place) for place in (shape.cells.middles if shape.cells.numeric else ())),
+            places=tuple(
+                _four_digits(place) for place in (shape.cells.middles if shape.cells.numeric else ())
+            ),
             labels=() if shape.cells.numeric else shape.cells.labels,
-            values=tuple(_short(v) for v in shape.values[:end, output]),
+            values=tuple(_four_digits(v) for v in shape.values[:end, output]),
         )
-        for shape, end in zip(shapes[:MOST_SHAPES], ends, strict=False)
+        for shape, end in zip(shapes[:MOST_DRAWN_SHAPES], line_ends, strict=False)
     )
     pairs = tuple(
         ShapeMap(
             name=" x ".join(pair.names),
-            spread=_short(pair.importance),
+            spread=_four_digits(pair.importance),
             left=pair.ticks[0],
             right=pair.ticks[1],
-            values=tuple(_short(v) for v in pair.values[:, :, output].ravel()),
+            values=tuple(_four_digits(v) for v in pair.values[:, :, output].ravel()),
         )
-        for pair in joint[:MOST_PAIRS]
+        for pair in pair_shapes[:MOST_DRAWN_PAIRS]
     )
     classes = tuple(str(name) for name in model.classes or ())
     return AdditiveUtility(
-        what=f"an additive model ({model.model}) with {len(shapes)} shape functions and {len(joint)} pairs",
+        what=f"an additive model ({model.model}) with {len(shapes)} shape functions and {len(pair_shapes)} pairs",
         predicts=classes,
         rows=rows,
         pairs=pairs,
-        left_out=len(shapes) - len(rows) + len(joint) - len(pairs),
+        left_out=len(shapes) - len(rows) + len(pair_shapes) - len(pairs),
         no_bands=NO_BANDS,
     )
 
 
-def _short(value: float) -> float:
+def _four_digits(value: float) -> float:
     return float(f"{value:.4g}")

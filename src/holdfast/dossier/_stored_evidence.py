@@ -16,7 +16,7 @@ from holdfast.errors import FormatError, require
 from holdfast.privacy._guarantee import Guarantee
 from holdfast.privacy._tradeoff import TradeOff
 
-_MOST_BYTES = 16 * 2**20
+_MOST_EVIDENCE_BYTES = 16 * 2**20
 
 
 class AttackFigures(Protocol):
@@ -59,26 +59,29 @@ class StoredAttack:
 
     attack: str
     auc: float
-    found: tuple[tuple[float, float], ...]
-    reached: str
+    roc_points: tuple[tuple[float, float], ...]
+    stored_verdict: str
     text: str
     """Its figures, without the verdict."""
-    error: float = 1.0
+    least_error: float = 1.0
     """The smallest error at which that verdict is reached, as far as is known."""
     audience: str = "internal"
 
     def __post_init__(self) -> None:
         require(0 <= self.auc <= 1, "auc", self.auc, "in [0, 1]")
-        require(0 <= self.error <= 1, "error", self.error, "in [0, 1]")
+        require(0 <= self.least_error <= 1, "least_error", self.least_error, "in [0, 1]")
         require(
-            all(0 <= x <= 1 and 0 <= y <= 1 for x, y in self.found), "found", "...", "made of rates in [0, 1]"
+            all(0 <= x <= 1 and 0 <= y <= 1 for x, y in self.roc_points),
+            "roc_points",
+            "...",
+            "made of rates in [0, 1]",
         )
 
     def trade_off(self) -> TradeOff:
         """The curve through the stored points."""
-        points = sorted({(0.0, 0.0), (1.0, 1.0), *self.found})
-        rates, hits = np.array(points).T
-        return TradeOff(rates, 1.0 - np.maximum.accumulate(hits), claim="measured")
+        points = sorted({(0.0, 0.0), (1.0, 1.0), *self.roc_points})
+        rates, detections = np.array(points).T
+        return TradeOff(rates, 1.0 - np.maximum.accumulate(detections), claim="measured")
 
     def tpr_at(self, false_alarm: float, /) -> float:
         """The share of members found at this rate."""
@@ -86,26 +89,26 @@ class StoredAttack:
 
     def verdict(self, claim: Guarantee, /) -> str:
         """What was found when it was run."""
-        return self.reached
+        return self.stored_verdict
 
     def p_value(self, claim: Guarantee, /) -> float:
         """The smallest error at which that was found; without it stored, the error that was allowed."""
-        return self.error
+        return self.least_error
 
     def summary(self, *, verdict: str | None = None) -> str:
         """The figures, and what was found or what was made of it since."""
-        return f"{self.text}\n  verdict: {verdict or self.reached}"
+        return f"{self.text}\n  verdict: {verdict or self.stored_verdict}"
 
     @classmethod
     def of(cls, data: Any) -> tuple[StoredAttack, ...]:
         """Every attack of a report, or the one of a single result; `FormatError` for anything else."""
         try:
-            stored = data.get("attacks", [data])
-            whole_people = data.get("kind") == "disclosure"
-            results = () if whole_people else tuple(cls._one(result) for result in stored)
+            results_data = data.get("attacks", [data])
+            is_disclosure = data.get("kind") == "disclosure"
+            results = () if is_disclosure else tuple(cls._of_result(result) for result in results_data)
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError("a stored attack lacks a field or has one of the wrong kind") from error
-        if whole_people:
+        if is_disclosure:
             raise FormatError(
                 "a disclosure report has no curve to draw; give what 'holdfast attack attribute --json' wrote about "
                 "the same rows: it holds these attacks, and the page shows them in its own words"
@@ -113,7 +116,7 @@ class StoredAttack:
         return results
 
     @classmethod
-    def _one(cls, data: Any) -> StoredAttack:
+    def _of_result(cls, data: Any) -> StoredAttack:
         curve = data["roc"]
         points = tuple(
             (float(x), float(y)) for x, y in zip(curve["false_alarm"], curve["found"], strict=True)
@@ -126,9 +129,9 @@ class StoredAttack:
         return cls(
             attack=str(data["attack"]),
             auc=float(data["auc"]),
-            found=points,
-            reached=str(data["verdict"]),
-            error=float(data["p_value"]),
+            roc_points=points,
+            stored_verdict=str(data["verdict"]),
+            least_error=float(data["p_value"]),
             text=str(data["text"])
             if "text" in data
             else f"attack {data['attack']}: AUC {data['auc']:.4f}, {data['members']} members, "
@@ -156,5 +159,5 @@ def read_accuracy(path: Path) -> list[Accuracy]:
 
 
 def _parse_file(path: Path) -> Any:
-    data = read_regular(path, what="evidence", most_bytes=_MOST_BYTES)
-    return parse_json(data, path.name, most_bytes=_MOST_BYTES, most_depth=40)
+    data = read_regular(path, what="evidence", most_bytes=_MOST_EVIDENCE_BYTES)
+    return parse_json(data, path.name, most_bytes=_MOST_EVIDENCE_BYTES, most_depth=40)

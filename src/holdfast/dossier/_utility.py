@@ -17,23 +17,28 @@ import numpy as np
 from holdfast._arguments import checked
 from holdfast.dossier._interval_section import InferredUtility, inferred_utility
 from holdfast.dossier._section import Audience, Section
-from holdfast.dossier._shape_section import FORMAT as SHAPES
-from holdfast.dossier._shape_section import AdditiveUtility, additive_utility
+from holdfast.dossier._shape_section import ADDITIVE_MODEL_FORMAT, AdditiveUtility, additive_utility
 from holdfast.errors import FormatError, require
 from holdfast.release import Release
 
-MOST_ROWS = 60
+MOST_TABLE_ROWS = 60
 """Rows of a table on the page; the rest is in the release."""
-_MODEL = "holdfast-linear-model/1"
-_PIPELINE = "holdfast-pipeline/1"
-_STEPS = {
+_MODEL_FORMAT = "holdfast-linear-model/1"
+_PIPELINE_FORMAT = "holdfast-pipeline/1"
+_STEP_CONTENTS = {
     "holdfast-scaler/1": "means and spreads",
     "holdfast-pca/1": "mean and principal components",
 }
 _Z95 = 1.959964
-UNNAMED = "unnamed"
+UNNAMED_ESTIMATOR = "unnamed"
 """Stands for the estimator of a model that names none."""
-_KNOWN = (_MODEL, SHAPES, _PIPELINE, *_STEPS, "holdfast-synthetic/1")
+_KNOWN_FORMATS = (
+    _MODEL_FORMAT,
+    ADDITIVE_MODEL_FORMAT,
+    _PIPELINE_FORMAT,
+    *_STEP_CONTENTS,
+    "holdfast-synthetic/1",
+)
 """Formats of released values that a page describes."""
 
 
@@ -156,62 +161,66 @@ class Accuracy(Section):
         require(self.rows >= 1, "rows", self.rows, ">= 1")
 
 
-def coefficients(value: Any) -> ModelUtility | InferredUtility | None:
+def model_utility(value: Any) -> ModelUtility | InferredUtility | None:
     """A linear model: each weight with the interval that its privacy noise leaves, or sampling too."""
-    if not isinstance(value, Mapping) or value.get("format") != _MODEL:
+    if not isinstance(value, Mapping) or value.get("format") != _MODEL_FORMAT:
         return None
     if value["inference"] is not None:
-        return inferred_utility(value, most=MOST_ROWS)
+        return inferred_utility(value, most_rows=MOST_TABLE_ROWS)
     rows = []
     classes = value["classes"] or ()
-    several = len(value["coef"]) > 1
+    is_multiclass = len(value["coef"]) > 1
     quantile = value["noise_quantile"]
     for place, (weights, constant) in enumerate(zip(value["coef"], value["intercept"], strict=True)):
         names = value["feature_names"] or [f"x{i}" for i in range(len(weights))]
-        prefix = f"{classes[place]}: " if several and len(classes) > place else ""
+        prefix = f"{classes[place]}: " if is_multiclass and len(classes) > place else ""
         for name, weight in zip(names, weights, strict=True):
-            rows.append((f"{prefix}{name}", float(weight), _reach(value["noise_std"], quantile)))
-        rows.append((f"{prefix}(intercept)", float(constant), _reach(value["intercept_noise_std"], quantile)))
+            rows.append((f"{prefix}{name}", float(weight), _noise_reach(value["noise_std"], quantile)))
+        rows.append(
+            (f"{prefix}(intercept)", float(constant), _noise_reach(value["intercept_noise_std"], quantile))
+        )
     if not all(
         math.isfinite(weight) and (reach is None or math.isfinite(reach)) for _, weight, reach in rows
     ):
         raise FormatError("a released weight, or its noise, is not a finite number; such a model has no page")
-    biggest = sorted(rows, key=lambda row: -abs(row[1]))[:MOST_ROWS]
+    largest_rows = sorted(rows, key=lambda row: -abs(row[1]))[:MOST_TABLE_ROWS]
     return ModelUtility(
         what=f"a linear model ({value['model']}) with {len(rows)} numbers",
         predicts=tuple(str(name) for name in classes),
         rows=tuple(
-            Weight(name=name, weight=_short(w), reach=None if r is None else _short(r))
-            for name, w, r in biggest
+            Weight(name=name, weight=_five_digits(w), reach=None if r is None else _five_digits(r))
+            for name, w, r in largest_rows
         ),
-        left_out=len(rows) - len(biggest),
+        left_out=len(rows) - len(largest_rows),
     )
 
 
-def measurements(value: Any) -> SyntheticUtility | None:
+def synthetic_utility(value: Any) -> SyntheticUtility | None:
     """Noisy tables that a synthetic table rests on: how far noise moves each of them."""
-    listed = value.get("measurements") if isinstance(value, Mapping) else None
-    if not isinstance(listed, Sequence | Mapping) or not listed:
+    stored = value.get("measurements") if isinstance(value, Mapping) else None
+    if not isinstance(stored, Sequence | Mapping) or not stored:
         return None
     marginals = [
-        entry for entry in (listed.values() if isinstance(listed, Mapping) else listed) if _is_marginal(entry)
+        entry for entry in (stored.values() if isinstance(stored, Mapping) else stored) if _is_marginal(entry)
     ]
     if not marginals:
         return None
-    same: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    marginals_by_columns: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for marginal in marginals:
-        same.setdefault(tuple(sorted(str(name) for name in marginal["columns"])), []).append(marginal)
+        marginals_by_columns.setdefault(tuple(sorted(str(name) for name in marginal["columns"])), []).append(
+            marginal
+        )
     # The worst first: whatever a page leaves out is no worse than what it shows.
-    rows = sorted((_marginal(group) for group in same.values()), key=_by_error)
-    again = f", {len(marginals)} measurements in all" if len(marginals) > len(rows) else ""
+    rows = sorted((_marginal_error(group) for group in marginals_by_columns.values()), key=_by_error)
+    repeats_text = f", {len(marginals)} measurements in all" if len(marginals) > len(rows) else ""
     return SyntheticUtility(
-        what=f"{_synthetic(value)} with the {len(rows)} noisy marginals it was made from{again}",
-        rows=tuple(rows[:MOST_ROWS]),
-        left_out=max(0, len(rows) - MOST_ROWS),
+        what=f"{_synthetic_table_text(value)} with the {len(rows)} noisy marginals it was made from{repeats_text}",
+        rows=tuple(rows[:MOST_TABLE_ROWS]),
+        left_out=max(0, len(rows) - MOST_TABLE_ROWS),
     )
 
 
-def tables(value: Any) -> TablesUtility | None:
+def tables_utility(value: Any) -> TablesUtility | None:
     """Arrays of numbers under names."""
     if not isinstance(value, Mapping) or not value:
         return None
@@ -219,7 +228,7 @@ def tables(value: Any) -> TablesUtility | None:
         return None
     rows = tuple(
         TableSize(name=str(name), shape=" x ".join(map(str, part.shape)) or "1", cells=int(part.size))
-        for name, part in list(value.items())[:MOST_ROWS]
+        for name, part in list(value.items())[:MOST_TABLE_ROWS]
     )
     cells = sum(int(part.size) for part in value.values())
     return TablesUtility(
@@ -229,7 +238,7 @@ def tables(value: Any) -> TablesUtility | None:
     )
 
 
-def rows_and_columns(value: Any) -> PlainUtility | None:
+def table_utility(value: Any) -> PlainUtility | None:
     """A table of rows, or an array."""
     shape = getattr(value, "shape", None)
     if not isinstance(shape, tuple):
@@ -240,37 +249,37 @@ def rows_and_columns(value: Any) -> PlainUtility | None:
     return PlainUtility(kind="table", what=what)
 
 
-def step(value: Any) -> PlainUtility | None:
+def step_utility(value: Any) -> PlainUtility | None:
     """A private step of a pipeline."""
-    if not isinstance(value, Mapping) or value.get("format") not in _STEPS:
+    if not isinstance(value, Mapping) or value.get("format") not in _STEP_CONTENTS:
         return None
     return PlainUtility(
-        kind="other", what=f"{_STEPS[value['format']]} of {int(value['columns'])} columns, with noise"
+        kind="other", what=f"{_STEP_CONTENTS[value['format']]} of {int(value['columns'])} columns, with noise"
     )
 
 
-READERS: tuple[Callable[[Any], Utility | None], ...] = (
-    coefficients,
+UTILITY_READERS: tuple[Callable[[Any], Utility | None], ...] = (
+    model_utility,
     additive_utility,
-    step,
-    measurements,
-    tables,
-    rows_and_columns,
+    step_utility,
+    synthetic_utility,
+    tables_utility,
+    table_utility,
 )
 """From the most specific; the first that knows a value describes it."""
 
 
-def utility(release: Release[Any]) -> Utility:
+def utility_of(release: Release[Any]) -> Utility:
     """What was released and how far off it may be, from released values only."""
     value = release.value
     _require_known_format(value)
-    if isinstance(value, Mapping) and value.get("format") == _PIPELINE:
+    if isinstance(value, Mapping) and value.get("format") == _PIPELINE_FORMAT:
         steps = value.get("steps")
         if not isinstance(steps, Sequence) or not steps:
             raise FormatError("the released value begins like a pipeline, and is none")
         value = steps[-1]  # the model; the steps before it make its columns
         _require_known_format(value)
-    for reader in READERS:
+    for reader in UTILITY_READERS:
         try:
             section = reader(value)
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
@@ -281,21 +290,25 @@ def utility(release: Release[Any]) -> Utility:
             ) from error
         if section is not None:
             if isinstance(section, ModelUtility | InferredUtility):
-                return _about_intervals(section, release, value)
+                return _with_interval_reason(section, release, value)
             return section
     return PlainUtility(kind="other", what=f"a {type(value).__name__}")
 
 
 def _require_known_format(value: Any) -> None:
     """Refuse by its name a format of holdfast's own that this version does not read."""
-    named = value.get("format") if isinstance(value, Mapping) else None
-    if isinstance(named, str) and named.startswith("holdfast-") and named not in _KNOWN:
+    format_name = value.get("format") if isinstance(value, Mapping) else None
+    if (
+        isinstance(format_name, str)
+        and format_name.startswith("holdfast-")
+        and format_name not in _KNOWN_FORMATS
+    ):
         raise FormatError(
-            f"the released value has the format {named[:60]!r}, this holdfast reads {', '.join(_KNOWN)}"
+            f"the released value has the format {format_name[:60]!r}, this holdfast reads {', '.join(_KNOWN_FORMATS)}"
         )
 
 
-def _about_intervals(
+def _with_interval_reason(
     section: ModelUtility | InferredUtility, release: Release[Any], value: Mapping[str, Any]
 ) -> Utility:
     """Intervals, or why there are none, in the words of the estimator's `conf_int`."""
@@ -306,9 +319,11 @@ def _about_intervals(
     if isinstance(section, InferredUtility):
         if max_rows == 1:
             return section
-        bare = tuple(replace(row, reach=None, low=None, high=None, p=None) for row in section.rows)
-        return replace(section, refused=SEVERAL_ROWS, rests_on="", rows=bare)
-    name = str(value.get("model", UNNAMED))
+        rows_without_intervals = tuple(
+            replace(row, reach=None, low=None, high=None, p=None) for row in section.rows
+        )
+        return replace(section, refused=SEVERAL_ROWS, rests_on="", rows=rows_without_intervals)
+    name = str(value.get("model", UNNAMED_ESTIMATOR))
     estimator = estimator_named(name)
     reason = why_no_intervals(
         name,
@@ -322,7 +337,7 @@ def _about_intervals(
     return replace(section, no_intervals=reason)
 
 
-def _reach(std: Any, quantile: Any) -> float | None:
+def _noise_reach(std: Any, quantile: Any) -> float | None:
     return None if std is None or quantile is None else float(std) * float(quantile)
 
 
@@ -330,24 +345,27 @@ def _is_marginal(entry: Any) -> bool:
     return isinstance(entry, Mapping) and {"columns", "values", "noise_std"} <= set(entry)
 
 
-def _marginal(measured: Sequence[Mapping[str, Any]]) -> MarginalError:
+def _marginal_error(measurements: Sequence[Mapping[str, Any]]) -> MarginalError:
     """Noise of one marginal: per cell, and summed over cells as a share of all records."""
-    deviations = np.array([float(marginal["noise_std"]) for marginal in measured])
-    totals = np.array([float(np.sum(np.asarray(marginal["values"], float))) for marginal in measured])
+    deviations = np.array([float(marginal["noise_std"]) for marginal in measurements])
+    totals = np.array([float(np.sum(np.asarray(marginal["values"], float))) for marginal in measurements])
     exact = deviations == 0.0
-    trust = np.where(exact, 1.0, 0.0) if exact.any() else deviations**-2.0
+    precisions = np.where(exact, 1.0, 0.0) if exact.any() else deviations**-2.0
     # Weighed by their precision, independent measurements have this deviation together.
-    std = 0.0 if exact.any() else float(np.sum(trust)) ** -0.5
-    total, cells = float(np.sum(trust * totals) / np.sum(trust)), int(np.size(measured[0]["values"]))
+    std = 0.0 if exact.any() else float(np.sum(precisions)) ** -0.5
+    total, cells = (
+        float(np.sum(precisions * totals) / np.sum(precisions)),
+        int(np.size(measurements[0]["values"])),
+    )
     # E|noise| = std sqrt(2 / pi) for a Gaussian; the total variation is half the sum over cells.
     variation = 0.5 * cells * std * math.sqrt(2 / math.pi) / total if total > 0 else None
     return MarginalError(
-        name=" x ".join(str(name) for name in measured[0]["columns"]) or "all records",
+        name=" x ".join(str(name) for name in measurements[0]["columns"]) or "all records",
         cells=cells,
-        within=_short(_Z95 * std),
-        variation=None if variation is None else _short(min(1.0, variation)),
-        times=len(measured),
-        worst=_short(_Z95 * float(np.max(deviations))),
+        within=_five_digits(_Z95 * std),
+        variation=None if variation is None else _five_digits(min(1.0, variation)),
+        times=len(measurements),
+        worst=_five_digits(_Z95 * float(np.max(deviations))),
     )
 
 
@@ -355,7 +373,7 @@ def _by_error(row: MarginalError) -> tuple[float, float, int]:
     return (-math.inf if row.variation is None else -row.variation, -(row.within or 0.0), -row.cells)
 
 
-def _synthetic(value: Mapping[str, Any]) -> str:
+def _synthetic_table_text(value: Mapping[str, Any]) -> str:
     for part in value.values():
         shape = getattr(part, "shape", None)
         if hasattr(part, "column_names") and isinstance(shape, tuple):
@@ -363,5 +381,5 @@ def _synthetic(value: Mapping[str, Any]) -> str:
     return "a synthetic table"
 
 
-def _short(value: float) -> float:
+def _five_digits(value: float) -> float:
     return float(f"{value:.5g}")

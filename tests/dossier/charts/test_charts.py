@@ -16,7 +16,7 @@ from holdfast.dossier._charts import (
     standalone,
     trade_off_chart,
 )
-from holdfast.dossier._charts.curves import sampled_trade_offs
+from holdfast.dossier._charts.curves import sample_trade_offs
 from holdfast.dossier._charts.frame import Axis, text_width, wrap_text
 from holdfast.privacy import ApproxDP, GaussianDP, PureDP
 from tests.dossier.dossier_samples import HOSTILE
@@ -62,7 +62,7 @@ def test_axis_ticks_are_round_and_inside(high: float, log: bool) -> None:
 @given(st.floats(0.05, 5.0), st.booleans())
 def test_the_sampled_picture_is_the_curve(mu: float, log: bool) -> None:
     curve = GaussianDP(mu).trade_off()
-    points = sampled_trade_offs([("proved", curve)], log=log)
+    points = sample_trade_offs([("proved", curve)], log=log)
     for x, y in zip(points.false_alarm, points.series[0].found, strict=True):
         assert y == pytest.approx(curve.detection_at(min(1.0, x)), abs=2e-5)
     assert np.all(np.diff(points.series[0].found) >= 0)

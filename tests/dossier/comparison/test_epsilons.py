@@ -11,7 +11,7 @@ from holdfast.dossier._comparison.epsilons import (
     EpsilonComparison,
     EpsilonPoint,
     compare_epsilons,
-    first_reached,
+    first_epsilon_reaching,
 )
 from holdfast.dossier._comparison.held_out import HeldOut
 from holdfast.errors import ParameterError
@@ -89,32 +89,34 @@ def test_data_that_are_public_are_declared_so() -> None:
 
 
 def test_the_smallest_epsilon_that_reaches_an_accuracy() -> None:
-    (found,) = made((0.1, 0.6, 0.01), (1.0, 0.8, 0.01), (10.0, 0.85, 0.01)).which(0.8)
+    (found,) = made((0.1, 0.6, 0.01), (1.0, 0.8, 0.01), (10.0, 0.85, 0.01)).needed_epsilons(0.8)
     assert found.tried == 1.0
     assert found.between == pytest.approx(1.0)
     assert found.low is not None
     assert found.high is not None
     assert found.low < 1.0 < found.high
     assert "needs epsilon 1" in found.summary()
-    (early,) = made((0.1, 0.6, 0.01), (1.0, 0.8, 0.01)).which(0.55)
+    (early,) = made((0.1, 0.6, 0.01), (1.0, 0.8, 0.01)).needed_epsilons(0.55)
     assert early.tried == early.between == 0.1
-    (never,) = made((0.1, 0.6, 0.0), (1.0, 0.8, 0.0)).which(0.95)
+    (never,) = made((0.1, 0.6, 0.0), (1.0, 0.8, 0.0)).needed_epsilons(0.95)
     assert never.tried is never.low is never.high is None
     assert "no epsilon that was tried" in never.summary()
 
 
 def test_luck_that_does_not_last_is_not_promised() -> None:
     """A method that gets worse with epsilon: 'from 0.1 on' would be wrong."""
-    (worse,) = made((0.1, 0.69, 0.02), (1.0, 0.6, 0.02), (10.0, 0.5, 0.02)).which(0.7)
+    (worse,) = made((0.1, 0.69, 0.02), (1.0, 0.6, 0.02), (10.0, 0.5, 0.02)).needed_epsilons(0.7)
     assert "with luck at 0.1, but not at every larger one" in worse.summary()
-    (better,) = made((0.1, 0.6, 0.02), (1.0, 0.69, 0.02), (10.0, 0.69, 0.02)).which(0.7)
+    (better,) = made((0.1, 0.6, 0.02), (1.0, 0.69, 0.02), (10.0, 0.69, 0.02)).needed_epsilons(0.7)
     assert better.lasting
     assert better.low is not None
     assert f"with luck from {better.low:.2g} on" in better.summary()
 
 
 def test_few_fits_are_less_sure() -> None:
-    (sure,), (unsure,) = (made((0.1, 0.6, 0.02), (1.0, 0.8, 0.02), fits=n).which(0.75) for n in (1000, 3))
+    (sure,), (unsure,) = (
+        made((0.1, 0.6, 0.02), (1.0, 0.8, 0.02), fits=n).needed_epsilons(0.75) for n in (1000, 3)
+    )
     assert sure.low is not None
     assert unsure.low is not None
     assert unsure.low < sure.low
@@ -131,7 +133,7 @@ def test_the_standard_error_is_of_the_mean(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_lines_are_read_on_a_logarithmic_scale() -> None:
-    assert first_reached(np.array([0.1, 10.0]), np.array([0.0, 1.0]), 0.5) == pytest.approx(1.0)
+    assert first_epsilon_reaching(np.array([0.1, 10.0]), np.array([0.0, 1.0]), 0.5) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_any_schema_is_compared_by_every_measure(seed: int) -> None:
 def test_people_without_a_target_are_left_out_and_users_are_held_out_whole(seed: int) -> None:
     columns, schema, target = drawn(seed)
     split = HeldOut.of(columns, schema, target, holdout=0.3, seed=seed)
-    parts = [split.train[target], split.wanted]
+    parts = [split.train[target], split.labels]
     assert sum(len(part) for part in parts) == ROWS - int(missing(columns[target]).sum())
     assert not any(missing(part).any() for part in parts)
     if schema.confirmed_unit.column is not None:
@@ -107,7 +107,7 @@ def test_measures_are_those_of_scikit_learn_whatever_the_order_of_classes(seed: 
     chances = trained.predict_proba(x)[:, [list(trained.classes_).index(one) for one in order]]
     schema = Schema([Numeric("x", -9, 9), Categorical("y", labels)])
     split = HeldOut(
-        train={"x": x[:, 0], "y": y}, test={"x": x[:, 0]}, wanted=y.astype(object), schema=schema, target="y"
+        train={"x": x[:, 0], "y": y}, test={"x": x[:, 0]}, labels=y.astype(object), schema=schema, target="y"
     )
     found = split._scores_of(Answers(order, chances))
     own = trained.predict_proba(x)
@@ -126,11 +126,11 @@ def test_numbers_are_measured_by_r2_and_a_single_class_has_no_area() -> None:
 
     schema = Schema([Numeric("x", 0, 1), Numeric("y", 0, 9), Categorical("z", ["a", "b"])])
     columns = {"x": wanted, "y": wanted, "z": np.array(["a", "a", "a"])}
-    numbers = HeldOut(train=columns, test=columns, wanted=wanted, schema=schema, target="y")
+    numbers = HeldOut(train=columns, test=columns, labels=wanted, schema=schema, target="y")
     found = numbers._scores_of(Known())
     assert found["R2"] == pytest.approx(r2_score(wanted, predicted))
     assert found["root mean squared error"] == pytest.approx(math.sqrt(1.25 / 3))
-    single = HeldOut(train=columns, test=columns, wanted=columns["z"], schema=schema, target="z").constant()
+    single = HeldOut(train=columns, test=columns, labels=columns["z"], schema=schema, target="z").constant()
     assert single["accuracy"] == 1.0
     assert math.isnan(single["AUC"])
 

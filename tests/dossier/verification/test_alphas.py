@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.dossier._verification.certificates import check_certificates
-from holdfast.dossier._verification.sources import Findings
+from holdfast.dossier._verification.findings import Findings
 from holdfast.ledger import Ledger
 from holdfast.privacy import ApproxDP, PureDP
 from holdfast.privacy._curves.curve import PrivacyCurve

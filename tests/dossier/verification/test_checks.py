@@ -11,7 +11,8 @@ import pytest
 
 from holdfast.dossier import verify_dossier
 from holdfast.dossier._verification.certificates import check_certificates
-from holdfast.dossier._verification.sources import Findings, check_accounts
+from holdfast.dossier._verification.findings import Findings
+from holdfast.dossier._verification.ledger_checks import check_accounts
 from holdfast.errors import NotPrivateWarning
 from holdfast.ledger import Ledger, create_key
 from holdfast.ledger._signing.signature import Signature

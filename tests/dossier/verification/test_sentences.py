@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from holdfast._assumption import Assumption
 from holdfast.dossier import Dossier, verify_dossier
 from holdfast.dossier._comparison.releases import compare
-from holdfast.dossier._verification.sources import unrecorded_assumptions
+from holdfast.dossier._verification.ledger_checks import unrecorded_assumptions
 from holdfast.errors import NoIntervals
 from holdfast.learn import (
     PrivateAdditiveClassifier,

@@ -17,7 +17,7 @@ import pytest
 from holdfast.dossier import Bars, Dossier, DossierVerification, verify_dossier
 from holdfast.dossier._page import record_of, render, seal_of
 from holdfast.dossier._record import Record
-from holdfast.dossier._verification.sources import differences
+from holdfast.dossier._verification.ledger_checks import differences
 from holdfast.ledger import Ledger
 from holdfast.ledger._entry import LedgerEntry
 from holdfast.privacy import ApproxDP
@@ -292,12 +292,13 @@ def test_recompute_finds_a_charge_that_was_too_small(
     three: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A ledger in which the recorded mechanism costs more than was charged for it."""
-    from holdfast.dossier._record import Books
-    from holdfast.dossier._verification.sources import Findings, check_recomputed
+    from holdfast.dossier._ledger_snapshot import LedgerSnapshot
+    from holdfast.dossier._verification.findings import Findings
+    from holdfast.dossier._verification.ledger_checks import check_recomputed
 
-    true = Books.charges
+    true = LedgerSnapshot.charges
 
-    def cheaper(self: Books, provenance: Provenance) -> list[LedgerEntry]:
+    def cheaper(self: LedgerSnapshot, provenance: Provenance) -> list[LedgerEntry]:
         charges = []
         for entry in true(self, provenance):
             data = json.loads(entry.text)
@@ -307,7 +308,7 @@ def test_recompute_finds_a_charge_that_was_too_small(
         return charges
 
     found = Findings()
-    monkeypatch.setattr(Books, "charges", cheaper)
+    monkeypatch.setattr(LedgerSnapshot, "charges", cheaper)
     with Ledger.open(three[2], read_only=True) as ledger:
         check_recomputed([Release.load(three[1])], ledger, found, epsilons=False)
     assert any("less than its mechanism costs" in problem for problem in found.problems)

@@ -188,9 +188,10 @@ def test_text_is_not_quoted() -> None:
 
 
 def test_the_page_says_what_it_is() -> None:
-    from holdfast.dossier._utility import utility
+    from holdfast.dossier._utility import utility_of
 
     assert (
-        utility(PrivateScaler().fit(people(50)).release_).what == "means and spreads of 3 columns, with noise"
+        utility_of(PrivateScaler().fit(people(50)).release_).what
+        == "means and spreads of 3 columns, with noise"
     )
-    assert "principal" in utility(PrivatePCA(1).fit(people(50)).release_).what
+    assert "principal" in utility_of(PrivatePCA(1).fit(people(50)).release_).what

@@ -13,14 +13,14 @@ from holdfast.dossier._charts.frame import BOTTOM, RIGHT, TOP, WIDTH, Axis, fram
 from holdfast.privacy._wording import bound_text
 
 LABEL_WIDTH = 176
-_LEAST, _ROW, _TEXT, _BAR = 160, 19, 13, 30
+_LEAST_HEIGHT, _ROW_HEIGHT, _LINE_HEIGHT, _BAR_HEIGHT = 160, 19, 13, 30
 _BUDGET_HEIGHT = 92
 
 
 def bar_chart(title: str, labels: Sequence[str], values: ArrayLike, *, error: float) -> str:
     """One bar a count."""
     counts = np.asarray(values, float)
-    tops, height = _rows(labels, least=_LEAST)
+    tops, height = _row_tops(labels, least=_LEAST_HEIGHT)
     top = float(max(np.max(counts) + error, 1.0)) * 1.05
     x = Axis(low=0.0, high=top, start=LABEL_WIDTH, end=WIDTH - RIGHT, label="released count, in records")
     y = Axis(low=0.0, high=1.0, start=TOP, end=height - BOTTOM, label="", ticked=False)
@@ -28,10 +28,10 @@ def bar_chart(title: str, labels: Sequence[str], values: ArrayLike, *, error: fl
     for place, (label, count) in enumerate(zip(labels, counts, strict=True)):
         middle, row = (tops[place] + tops[place + 1]) / 2, tops[place + 1] - tops[place]
         ends = x.place(np.array([0.0, count, count - error, count + error]))
-        thick = max(1.0, min(0.7 * row, _BAR))
+        bar_height = max(1.0, min(0.7 * row, _BAR_HEIGHT))
         parts.append(
-            f'<rect class="bar" x="{ends[0]:.1f}" y="{middle - thick / 2:.1f}" '
-            f'width="{max(0.0, ends[1] - ends[0]):.1f}" height="{thick:.1f}"/>'
+            f'<rect class="bar" x="{ends[0]:.1f}" y="{middle - bar_height / 2:.1f}" '
+            f'width="{max(0.0, ends[1] - ends[0]):.1f}" height="{bar_height:.1f}"/>'
             f'<line class="whisker" x1="{ends[2]:.1f}" x2="{ends[3]:.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>'
             f"{_label(label, middle)}"
         )
@@ -51,14 +51,14 @@ def coefficient_chart(
 ) -> str:
     """One line a coefficient: a dot, and the interval where its noise is known."""
     values = np.asarray(weights, float)
-    wide = np.array([0.0 if r is None else r for r in reach])
-    most = float(np.max(np.abs(values) + wide)) * 1.06 or 1.0
-    tops, height = _rows(names, least=TOP + BOTTOM + 4 * _ROW)
+    half_widths = np.array([0.0 if r is None else r for r in reach])
+    most = float(np.max(np.abs(values) + half_widths)) * 1.06 or 1.0
+    tops, height = _row_tops(names, least=TOP + BOTTOM + 4 * _ROW_HEIGHT)
     x = Axis(low=-most, high=most, start=LABEL_WIDTH, end=WIDTH - RIGHT, label=label)
     y = Axis(low=0.0, high=1.0, start=TOP, end=height - BOTTOM, label="", ticked=False)
     zero = float(x.place(np.array([0.0]))[0])
     parts = [f'<line class="zero" x1="{zero:.1f}" x2="{zero:.1f}" y1="{TOP}" y2="{height - BOTTOM}"/>']
-    for place, (name, value, half) in enumerate(zip(names, values, wide, strict=True)):
+    for place, (name, value, half) in enumerate(zip(names, values, half_widths, strict=True)):
         middle = (tops[place] + tops[place + 1]) / 2
         low, at, high = x.place(np.array([value - half, value, value + half]))
         parts.append(
@@ -72,9 +72,11 @@ def coefficient_chart(
     return frame(title, text, x, y, "".join(parts), height=height)
 
 
-def _rows(labels: Sequence[str], *, least: int) -> tuple[list[float], int]:
+def _row_tops(labels: Sequence[str], *, least: int) -> tuple[list[float], int]:
     """Where each row begins, the end of the last, and the height of the chart: a row is as high as its label."""
-    heights = [max(_ROW, _TEXT * len(wrap_text(label, LABEL_WIDTH - 14)) + 6) for label in labels]
+    heights = [
+        max(_ROW_HEIGHT, _LINE_HEIGHT * len(wrap_text(label, LABEL_WIDTH - 14)) + 6) for label in labels
+    ]
     spare = max(0.0, least - TOP - BOTTOM - sum(heights)) / len(heights)
     tops = [float(TOP)]
     for height in heights:
@@ -84,12 +86,12 @@ def _rows(labels: Sequence[str], *, least: int) -> tuple[list[float], int]:
 
 def _label(label: str, middle: float) -> str:
     """The whole label, ending beside the axis, its lines around the middle of its row."""
-    shown = wrap_text(label, LABEL_WIDTH - 14)
-    first = middle + 4 - _TEXT * (len(shown) - 1) / 2
+    lines = wrap_text(label, LABEL_WIDTH - 14)
+    first = middle + 4 - _LINE_HEIGHT * (len(lines) - 1) / 2
     return "".join(
-        f'<text class="tick" x="{LABEL_WIDTH - 6}" y="{first + _TEXT * place:.1f}" text-anchor="end">'
+        f'<text class="tick" x="{LABEL_WIDTH - 6}" y="{first + _LINE_HEIGHT * place:.1f}" text-anchor="end">'
         f"{escape(line)}</text>"
-        for place, line in enumerate(shown)
+        for place, line in enumerate(lines)
     )
 
 

@@ -24,7 +24,7 @@ from holdfast.dossier._charts.frame import (
     path,
 )
 
-_ROW, _KEY = 19, 20
+_ROW_HEIGHT, _KEY_HEIGHT = 19, 20
 Dot = tuple[str, float, float | None, float]
 """A label, a value, its reference (None for none) and how far its whisker reaches on either side."""
 
@@ -34,10 +34,10 @@ def dot_chart(
 ) -> str:
     """One line a dot: full for the value, hollow for what it is held against; `names` say which is which."""
     ends = [v for _, value, other, reach in dots for v in (value - reach, value + reach, other)]
-    known = [v for v in ends if v is not None and math.isfinite(v)] or [0.0, 1.0]
-    low, high = (0.0 if zero else min(known)), max(known)
+    finite_ends = [v for v in ends if v is not None and math.isfinite(v)] or [0.0, 1.0]
+    low, high = (0.0 if zero else min(finite_ends)), max(finite_ends)
     margin = 0.06 * ((high - low) or 1.0)
-    height = TOP + BOTTOM + _KEY + _ROW * max(len(dots), 3)
+    height = TOP + BOTTOM + _KEY_HEIGHT + _ROW_HEIGHT * max(len(dots), 3)
     x = Axis(
         low=low if zero else low - margin,
         high=high + margin,
@@ -46,16 +46,16 @@ def dot_chart(
         label=label,
     )
     y = Axis(low=0.0, high=1.0, start=TOP, end=height - BOTTOM, label="", ticked=False)
-    row = (height - TOP - BOTTOM - _KEY) / max(len(dots), 1)
-    parts = [_key(names)]
-    parts += [_dot(x, TOP + _KEY + (place + 0.5) * row, dot) for place, dot in enumerate(dots)]
-    description = "; ".join(_words(dot, names[1]) for dot in dots)
+    row = (height - TOP - BOTTOM - _KEY_HEIGHT) / max(len(dots), 1)
+    parts = [_legend_key(names)]
+    parts += [_dot(x, TOP + _KEY_HEIGHT + (place + 0.5) * row, dot) for place, dot in enumerate(dots)]
+    description = "; ".join(_dot_text(dot, names[1]) for dot in dots)
     return frame(title, description, x, y, "".join(parts), height=height)
 
 
 def _dot(x: Axis, middle: float, dot: Dot) -> str:
     name, value, other, reach = dot
-    shapes = _label(LABEL_WIDTH, middle, _cut(name, 24))
+    shapes = _label(LABEL_WIDTH, middle, _shorten(name, 24))
     if math.isfinite(value):
         a, b, c = x.place(np.array([value - reach, value, value + reach]))
         shapes += (
@@ -70,7 +70,7 @@ def _dot(x: Axis, middle: float, dot: Dot) -> str:
     return shapes
 
 
-def _words(dot: Dot, reference: str) -> str:
+def _dot_text(dot: Dot, reference: str) -> str:
     name, value, other, _ = dot
     return f"{name}: {value:.3g}" + ("" if other is None else f", {reference} {other:.3g}")
 
@@ -81,7 +81,7 @@ def _label(left: float, middle: float, text: str) -> str:
     )
 
 
-def _key(names: tuple[str, str]) -> str:
+def _legend_key(names: tuple[str, str]) -> str:
     y, first, second = TOP + 13, LABEL_WIDTH + 12, LABEL_WIDTH + 40 + 7 * len(names[0])
     return (
         f'<circle class="dot" cx="{first}" cy="{y - 4}" r="3.6"/>'
@@ -105,7 +105,7 @@ def matrix_chart(title: str, names: Sequence[str], values: Sequence[Sequence[flo
         f'<text class="title" x="14" y="18">{escape(title)}</text>'
     ]
     for i, name in enumerate(names):
-        parts.append(_label(left, top + (i + 0.5) * step, f"{_cut(name, 18)} {i + 1}"))
+        parts.append(_label(left, top + (i + 0.5) * step, f"{_shorten(name, 18)} {i + 1}"))
         at = left + (i + 0.5) * step
         parts.append(f'<text class="tick" x="{at:.1f}" y="{TOP + 12}" text-anchor="middle">{i + 1}</text>')
         for j, other in enumerate(names):
@@ -136,7 +136,7 @@ def _largest(names: Sequence[str], values: Sequence[Sequence[float]]) -> str:
     return "the largest: " + "; ".join(text for _, text in sorted(strengths, reverse=True)[:5])
 
 
-def _cut(name: str, most: int) -> str:
+def _shorten(name: str, most: int) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
@@ -151,12 +151,12 @@ def epsilon_chart(
     goal: float | None = None,
 ) -> str:
     """A measure against epsilon on a logarithmic scale: (epsilon, mean, reach) of each method, beside no privacy."""
-    every = [point for points in methods.values() for point in points]
+    all_points = [point for points in methods.values() for point in points]
     tops = [
         ceiling,
         floor,
-        *(m + r for _, m, r in every),
-        *(m - r for _, m, r in every),
+        *(m + r for _, m, r in all_points),
+        *(m - r for _, m, r in all_points),
         *([goal] if goal else []),
     ]
     # What is far below a model without features is cut off: a picture of it would show nothing else.
@@ -164,7 +164,7 @@ def epsilon_chart(
     if measure == "accuracy":
         low = max(0.0, low)
     margin = 0.08 * ((high - low) or 0.1)
-    first, last = min(e for e, _, _ in every), max(e for e, _, _ in every)
+    first, last = min(e for e, _, _ in all_points), max(e for e, _, _ in all_points)
     x = Axis(low=first / 1.25, high=last * 1.25, start=LEFT, end=WIDTH - RIGHT, label="epsilon", log=True)
     y = Axis(low=low - margin, high=high + margin, start=HEIGHT - BOTTOM, end=TOP, label=measure)
     series = [
@@ -188,10 +188,10 @@ def epsilon_chart(
             body.append(f'<text class="tick" x="{LEFT + 6}" y="{at - 4:.1f}">{caption} {value:.3f}</text>')
     if len(series) > 1:
         body.append(legend(series, (WIDTH * 0.62, HEIGHT * 0.55))[0])
-    said = "; ".join(
+    values_text = "; ".join(
         f"{name}: " + ", ".join(f"{m:.3f} at epsilon {e:g}" for e, m, _ in points)
         for name, points in methods.items()
     )
     return frame(
-        title, f"{said}; without privacy {ceiling:.3f}; {floor_name} {floor:.3f}", x, y, "".join(body)
+        title, f"{values_text}; without privacy {ceiling:.3f}; {floor_name} {floor:.3f}", x, y, "".join(body)
     )

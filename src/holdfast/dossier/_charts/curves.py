@@ -18,9 +18,9 @@ from holdfast.privacy._tradeoff import Claim, TradeOff
 LEAST_DELTA = 1e-12
 LEAST_RATE = 1e-4
 """Where the logarithmic scale of rates begins."""
-_POINTS = 121
-_LINEAR = np.linspace(0.0, 1.0, 201)
-_LOG = np.geomspace(LEAST_RATE, 1.0, 121)
+_CURVE_POINTS = 121
+_LINEAR_RATES = np.linspace(0.0, 1.0, 201)
+_LOGARITHMIC_RATES = np.geomspace(LEAST_RATE, 1.0, 121)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +56,11 @@ class TradeOffPoints(Section):
     series: tuple[TradeOffLine, ...]
 
 
-def sampled_curves(curves: Sequence[tuple[str, PrivacyCurve]]) -> CurvePoints:
+def sample_curves(curves: Sequence[tuple[str, PrivacyCurve]]) -> CurvePoints:
     """delta of each curve on one grid of epsilons: plain numbers, ready to draw."""
-    ends = [curve.epsilon(1e-10) for _, curve in curves]
-    top = max([end for end in ends if np.isfinite(end)] + [1e-3]) * 1.05
-    grid = np.array([float(f"{x:.6g}") for x in np.linspace(0.0, top, _POINTS)])
+    end_epsilons = [curve.epsilon(1e-10) for _, curve in curves]
+    top = max([end for end in end_epsilons if np.isfinite(end)] + [1e-3]) * 1.05
+    grid = np.array([float(f"{x:.6g}") for x in np.linspace(0.0, top, _CURVE_POINTS)])
     return CurvePoints(
         epsilon=tuple(grid.tolist()),
         series=tuple(
@@ -70,7 +70,7 @@ def sampled_curves(curves: Sequence[tuple[str, PrivacyCurve]]) -> CurvePoints:
     )
 
 
-def drawn_curves(points: CurvePoints) -> str:
+def privacy_curve_svg(points: CurvePoints) -> str:
     """delta against epsilon, delta on a log scale."""
     epsilons = np.asarray(points.epsilon, float)
     x, y = axes("epsilon", "delta", (0.0, float(epsilons[-1])), (LEAST_DELTA, 1.0), log=True)
@@ -88,17 +88,17 @@ def drawn_curves(points: CurvePoints) -> str:
 
 def curve_chart(curves: Sequence[tuple[str, PrivacyCurve]]) -> str:
     """The chart of these curves."""
-    return drawn_curves(sampled_curves(curves))
+    return privacy_curve_svg(sample_curves(curves))
 
 
-def sampled_trade_offs(curves: Sequence[tuple[str, TradeOff]], *, log: bool = False) -> TradeOffPoints:
+def sample_trade_offs(curves: Sequence[tuple[str, TradeOff]], *, log: bool = False) -> TradeOffPoints:
     """The share of members found at each false-alarm rate of a fixed grid: plain numbers, ready to draw.
 
     >>> coin = TradeOff([0, 1], [1, 0], claim="proved")
     >>> sampled_trade_offs([("a coin", coin)]).series[0].found[100]
     0.5
     """
-    grid = _LOG if log else _LINEAR
+    grid = _LOGARITHMIC_RATES if log else _LINEAR_RATES
     return TradeOffPoints(
         false_alarm=tuple(float(f"{x:.6g}") for x in grid),
         series=tuple(
@@ -122,7 +122,7 @@ def percent_text(share: float) -> str:
     return f"{value:.1f} %" if value >= 10 or value == 0 else f"{value:.3g} %"
 
 
-def drawn_trade_offs(points: TradeOffPoints, *, log: bool = False, void: bool = False) -> str:
+def trade_off_svg(points: TradeOffPoints, *, log: bool = False, void: bool = False) -> str:
     """The picture of sampled curves; what the first, proved, one forbids is shaded, or `void` would forbid."""
     low = LEAST_RATE if log else 0.0
     x, y = axes("false alarms: non-members taken for members", "members found", (low, 1), (low, 1), log=log)
@@ -154,4 +154,4 @@ def drawn_trade_offs(points: TradeOffPoints, *, log: bool = False, void: bool = 
 
 def trade_off_chart(curves: Sequence[tuple[str, TradeOff]], *, log: bool = False) -> str:
     """The picture of these curves; the first one is the proof."""
-    return drawn_trade_offs(sampled_trade_offs(curves, log=log), log=log)
+    return trade_off_svg(sample_trade_offs(curves, log=log), log=log)

@@ -69,9 +69,9 @@ LINE_STYLES = 8
 """The most lines of a chart that can be told apart."""
 _LEAST_STEP = 0.7
 """Points of a line closer together than this, in units of the drawing, are left out."""
-_LINE = 15
+_LINE_HEIGHT = 15
 """From one line of a text to the next."""
-_NARROW, _WIDE = frozenset("iljtfrI.,:;'|!()[]{}/ "), frozenset("mwMWGOQ@%&…—")
+_NARROW_LETTERS, _WIDE_LETTERS = frozenset("iljtfrI.,:;'|!()[]{}/ "), frozenset("mwMWGOQ@%&…—")
 STYLE = """
 .chart{font:12px system-ui,sans-serif;--ink:#1c2733;--muted:#55626f;--grid:#e2e7ec;--bad:#f7e1dc;--fill:#0b6e99}
 .chart text{fill:var(--ink)}.chart .tick{fill:var(--muted);font-size:11px}
@@ -143,8 +143,8 @@ def legend(series: Sequence[Series], at: tuple[float, float]) -> tuple[str, floa
         rows.append(
             f'<line class="line s{place % LINE_STYLES}" x1="{at[0]:.0f}" x2="{at[0] + 24:.0f}" y1="{y}" y2="{y}"/>'
         )
-        said, height = lines_of(curve.name, (at[0] + 30, y + 4), width=WIDTH - RIGHT - at[0] - 30)
-        rows.append(said)
+        label, height = text_lines(curve.name, (at[0] + 30, y + 4), width=WIDTH - RIGHT - at[0] - 30)
+        rows.append(label)
         y += height + 2
     return "".join(rows), y
 
@@ -162,7 +162,9 @@ def frame(
 ) -> str:
     """The whole drawing, the `key` of its lines below it; `facts` are attributes that a script reads."""
     left, floor = x.start, height - BOTTOM
-    head, drop = lines_of(title, (14, 18), width=0.84 * (WIDTH - 28), style="title")  # larger, and bold
+    title_svg, title_height = text_lines(
+        title, (14, 18), width=0.84 * (WIDTH - 28), style="title"
+    )  # larger, and bold
     parts = []
     for value, text in x.ticks():
         at = float(x.place(np.array([value]))[0])
@@ -172,33 +174,35 @@ def frame(
         at = float(y.place(np.array([value]))[0])
         parts.append(f'<line class="gridline" x1="{left}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
         parts.append(f'<text class="tick" x="{left - 6}" y="{at + 4:.1f}" text-anchor="end">{text}</text>')
-    below, deep = lines_of(
+    axis_label_svg, label_height = text_lines(
         x.label, ((left + WIDTH - RIGHT) / 2, height - 8), width=WIDTH - RIGHT - left, anchor="middle"
     )
-    listed, end = legend(key, (left, height + deep - _LINE + 10))
+    legend_svg, end = legend(key, (left, height + label_height - _LINE_HEIGHT + 10))
     parts += [
         body,
         f'<rect class="frame" x="{left}" y="{TOP}" width="{WIDTH - left - RIGHT}" height="{floor - TOP}"/>',
-        below,
+        axis_label_svg,
         f'<text transform="translate(14,{(TOP + floor) / 2}) rotate(-90)" text-anchor="middle">'
         f"{escape(y.label)}</text>"
         if y.label
         else "",
-        listed,
+        legend_svg,
     ]
-    drop -= _LINE
-    bottom = drop + (end if key else height + deep - _LINE)
+    title_height -= _LINE_HEIGHT
+    bottom = title_height + (end if key else height + label_height - _LINE_HEIGHT)
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {bottom:.0f}" role="img" xmlns="http://www.w3.org/2000/svg" '
         f'aria-label="{escape(title)}. {escape(description)}"{facts}>'
-        f"<title>{escape(title)}</title><desc>{escape(description)}</desc>{head}"
-        f'<g transform="translate(0,{drop:.0f})">{"".join(parts)}</g></svg>'
+        f"<title>{escape(title)}</title><desc>{escape(description)}</desc>{title_svg}"
+        f'<g transform="translate(0,{title_height:.0f})">{"".join(parts)}</g></svg>'
     )
 
 
 def text_width(text: str, size: float = 12.0) -> float:
     """About how wide a text is, rather too wide."""
-    each = (0.36 if c in _NARROW else 0.95 if c in _WIDE or ord(c) > 0x2E7F else 0.6 for c in text)
+    each = (
+        0.36 if c in _NARROW_LETTERS else 0.95 if c in _WIDE_LETTERS or ord(c) > 0x2E7F else 0.6 for c in text
+    )
     return size * sum(each)
 
 
@@ -219,17 +223,18 @@ def wrap_text(text: str, width: float) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def lines_of(
+def text_lines(
     text: str, at: tuple[float, float], *, width: float, anchor: str = "start", style: str = ""
 ) -> tuple[str, float]:
     """A text in as many lines as it needs, and how much room they take: no label is cut."""
-    shown = wrap_text(text, width)
-    called = f' class="{style}"' if style else ""
-    drawn = "".join(
-        f'<text{called} x="{at[0]:.1f}" y="{at[1] + _LINE * place:.1f}" text-anchor="{anchor}">{escape(line)}</text>'
-        for place, line in enumerate(shown)
+    lines = wrap_text(text, width)
+    class_attribute = f' class="{style}"' if style else ""
+    svg = "".join(
+        f'<text{class_attribute} x="{at[0]:.1f}" y="{at[1] + _LINE_HEIGHT * place:.1f}" '
+        f'text-anchor="{anchor}">{escape(line)}</text>'
+        for place, line in enumerate(lines)
     )
-    return drawn, _LINE * len(shown)
+    return svg, _LINE_HEIGHT * len(lines)
 
 
 def standalone(*charts: str) -> str:

@@ -11,12 +11,12 @@ import numpy as np
 from holdfast.dossier._charts.bars import coefficient_chart
 from holdfast.dossier._charts.frame import TOP, WIDTH, Axis, frame, path
 
-MOST_DOTS = 24
+MOST_CATEGORY_DOTS = 24
 LINE_CLASS = "line s0"
 HEIGHT, LEFT, BOTTOM, RIGHT = 240, 64, 44, 16
 
 
-class Shapes(Protocol):
+class DrawnShapes(Protocol):
     """What is drawn."""
 
     @property
@@ -28,16 +28,18 @@ class Shapes(Protocol):
         """Of pairs of columns."""
 
 
-def shape_charts(utility: Shapes) -> str:
+def shape_charts(utility: DrawnShapes) -> str:
     """All of them, one after the other."""
-    return "".join([*(_curve(shape) for shape in utility.rows), *(_map(shape) for shape in utility.pairs)])
+    return "".join(
+        [*(_shape_chart(shape) for shape in utility.rows), *(_pair_table(shape) for shape in utility.pairs)]
+    )
 
 
-def _curve(shape: Any) -> str:
+def _shape_chart(shape: Any) -> str:
     """Numbers as a line of steps, categories as dots."""
     if not shape.numeric:
         largest = np.argsort(-np.abs(shape.values), kind="stable")[
-            :MOST_DOTS
+            :MOST_CATEGORY_DOTS
         ]  # those that move the score most
         order = largest[np.argsort(-np.asarray(shape.values)[largest], kind="stable")]
         names, values = [shape.labels[place] for place in order], [shape.values[place] for place in order]
@@ -56,12 +58,12 @@ def _curve(shape: Any) -> str:
         low=first, high=last if last > first else first + 1.0, start=LEFT, end=WIDTH - RIGHT, label=shape.name
     )
     y = Axis(low=low - margin, high=high + margin, start=HEIGHT - BOTTOM, end=TOP, label="adds to the score")
-    said = f"{shape.name}: from {low:.3g} to {high:.3g}"
+    description = f"{shape.name}: from {low:.3g} to {high:.3g}"
     body = f'<path class="{LINE_CLASS}" d="{path(x, y, np.asarray(shape.places), adds)}"/>'
-    return frame(f"What {shape.name} adds to the score", said, x, y, body, height=HEIGHT)
+    return frame(f"What {shape.name} adds to the score", description, x, y, body, height=HEIGHT)
 
 
-def _map(shape: Any) -> str:
+def _pair_table(shape: Any) -> str:
     """A heat map as a table: every cell says its number, so colour is not needed to read it."""
     size = len(shape.left)
     values = np.asarray(shape.values).reshape(size, size)

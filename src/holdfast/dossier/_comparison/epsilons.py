@@ -17,15 +17,15 @@ from holdfast._extras import import_optional
 from holdfast._progress import progress
 from holdfast.data._schema import Schema
 from holdfast.dossier._comparison.held_out import HeldOut, constant_name
-from holdfast.dossier._comparison.methods import NOTES, number
-from holdfast.dossier._section import visible
+from holdfast.dossier._comparison.methods import CHOICE_NOTES, NOT_PRIVATE_ALARMS, score_text
+from holdfast.dossier._section import make_visible
 from holdfast.errors import require
 
-EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""Where none are named."""
+DEFAULT_EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+"""The epsilons that are tried where a caller names none."""
 INTERVAL_CONFIDENCE = 0.95
-"""Of the intervals around means."""
-DECLARED_PUBLIC = (
+"""The confidence of the intervals around means."""
+DECLARED_PUBLIC_ALARMS = (
     "NOT PRIVATE: seeded noise, exact scores on held-out records of data that whoever ran this declared public",
 )
 
@@ -45,7 +45,7 @@ class EpsilonPoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WhichEpsilon:
+class NeededEpsilon:
     """The smallest epsilon that was tried whose mean reaches an accuracy, and how unsure that is.
 
     `between` interpolates the means on a logarithmic scale; `low` and `high` do the same with the upper and lower ends
@@ -95,18 +95,20 @@ class EpsilonComparison:
     fits: int
     held: int
     notes: tuple[str, ...]
-    answers: tuple[WhichEpsilon, ...] = ()
+    alarms: tuple[str, ...] = ()
+    """What a reader must know first: that nothing here is private."""
+    answers: tuple[NeededEpsilon, ...] = ()
     audience: str = "internal"
     measure: str = "accuracy"
 
     @property
     def caption(self) -> str:
-        """Of pictures."""
+        """The title of pictures."""
         return f"{self.measure[0].upper()}{self.measure[1:]} against epsilon"
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """In the order in which they were named."""
+        """The names of methods, in the order in which they were given."""
         return tuple(dict.fromkeys(point.method for point in self.points))
 
     @property
@@ -117,14 +119,14 @@ class EpsilonComparison:
         return float(t.ppf(0.5 + INTERVAL_CONFIDENCE / 2, self.fits - 1))
 
     def of(self, method: str) -> tuple[EpsilonPoint, ...]:
-        """One method, the smallest epsilon first."""
+        """The points of one method, the smallest epsilon first."""
         return tuple(sorted((p for p in self.points if p.method == method), key=lambda p: p.epsilon))
 
-    def which(self, accuracy: float) -> tuple[WhichEpsilon, ...]:
+    def needed_epsilons(self, accuracy: float) -> tuple[NeededEpsilon, ...]:
         """For each method the smallest epsilon that reaches it."""
         require(0 < accuracy < 1, "accuracy", accuracy, "in (0, 1)")
         return tuple(
-            replace(_which(name, self.of(name), accuracy, self.quantile), measure=self.measure)
+            replace(_least_epsilon(name, self.of(name), accuracy, self.quantile), measure=self.measure)
             for name in self.methods
         )
 
@@ -134,21 +136,26 @@ class EpsilonComparison:
         heads = ["epsilon", self.measure, "std. error", *others]
         points = [*(p for name in self.methods for p in self.of(name)), self.without_privacy, self.constant]
         table = [(point.method, self._cells(point)) for point in points]
-        wide = max(len(name) for name, _ in table)
+        name_width = max(len(name) for name, _ in table)
         widths = [max(len(head), *(len(cells[at]) for _, cells in table)) for at, head in enumerate(heads)]
         lines = [self.title]
         for name, cells in [("", heads), *table]:
             padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
-            lines.append(f"{name:{wide}}  {'  '.join(padded)}")
+            lines.append(f"{name:{name_width}}  {'  '.join(padded)}")
         lines += [answer.summary() for answer in self.answers]
         lines.append(f"{self.fits} fits each, on splits of their own; {self.held:,} rows held out of each")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        return "\n".join([*lines, *(f"note: {note}" for note in (*self.alarms, *self.notes))])
 
     def _cells(self, point: EpsilonPoint) -> list[str]:
         constant = point is self.constant
         epsilon = "-" if constant else "inf" if math.isinf(point.epsilon) else f"{point.epsilon:g}"
-        error = "-" if constant else number(point.error)
-        return [epsilon, number(point.score), error, *(number(value) for value in point.others.values())]
+        error = "-" if constant else score_text(point.error)
+        return [
+            epsilon,
+            score_text(point.score),
+            error,
+            *(score_text(value) for value in point.others.values()),
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; no privacy is an epsilon of null."""
@@ -156,13 +163,14 @@ class EpsilonComparison:
             "title": self.title,
             "audience": self.audience,
             "measure": self.measure,
-            "points": [_plain(point) for point in self.points],
-            "without_privacy": _plain(self.without_privacy) | {"epsilon": None},
-            "constant": _plain(self.constant) | {"epsilon": None, "error": None},
+            "points": [_plain_point(point) for point in self.points],
+            "without_privacy": _plain_point(self.without_privacy) | {"epsilon": None},
+            "constant": _plain_point(self.constant) | {"epsilon": None, "error": None},
             "fits": self.fits,
             "held_out": self.held,
             "confidence": INTERVAL_CONFIDENCE,
             "which_epsilon": [asdict(answer) for answer in self.answers],
+            "alarms": list(self.alarms),
             "notes": list(self.notes),
         }
 
@@ -200,7 +208,7 @@ class EpsilonComparison:
         from holdfast.dossier._charts.comparing import epsilon_chart
         from holdfast.dossier._page import document
 
-        drawn = epsilon_chart(
+        chart = epsilon_chart(
             self.caption,
             {
                 name: [(p.epsilon, p.score, self.quantile * p.error) for p in self.of(name)]
@@ -212,10 +220,14 @@ class EpsilonComparison:
             floor_name=self.constant.method,
             goal=self.answers[0].accuracy if self.answers else None,
         )
-        said = visible(self.to_json())
-        answers = [visible(answer.summary()) for answer in self.answers]
+        record = make_visible(self.to_json())
+        answers = [make_visible(answer.summary()) for answer in self.answers]
         return document(
-            "epsilons.html.j2", said=said, chart=Markup(drawn), answers=answers, version=holdfast.__version__
+            "epsilons.html.j2",
+            record=record,
+            chart=Markup(chart),
+            answers=answers,
+            version=holdfast.__version__,
         )
 
 
@@ -225,7 +237,7 @@ def compare_epsilons(
     *,
     target: str,
     methods: Sequence[str] = ("auto",),
-    epsilons: Sequence[float] = EPSILONS,
+    epsilons: Sequence[float] = DEFAULT_EPSILONS,
     delta: float,
     fits: int = 3,
     holdout: float = 0.3,
@@ -266,92 +278,99 @@ def compare_epsilons(
         require(math.isfinite(epsilon) and epsilon > 0, "epsilon", epsilon, "a finite number > 0")
     if accuracy is not None:
         require(0 < accuracy < 1, "accuracy", accuracy, "in (0, 1)")
-    tried = sorted(set(epsilons))
+    epsilon_grid = sorted(set(epsilons))
     splits = [HeldOut.of(columns, schema, target, holdout=holdout, seed=seed) for seed in range(fits)]
-    lead = splits[0].measures[0]
+    main_measure = splits[0].measures[0]
     points = []
-    with progress(desc="fitting", total=fits * (len(tried) * len(methods) + 1)) as bar:
+    with progress(desc="fitting", total=fits * (len(epsilon_grid) * len(methods) + 1)) as bar:
 
         def mean(method: str, epsilon: float, name: str) -> EpsilonPoint:
-            measured = []
+            scores_by_fit = []
             for seed, rows in enumerate(splits):
-                measured.append(rows.scores(method, epsilon=epsilon, delta=delta, seed=seed))
+                scores_by_fit.append(rows.scores(method, epsilon=epsilon, delta=delta, seed=seed))
                 bar.update()
-            scores = [each[lead] for each in measured]
+            scores = [scores_of_fit[main_measure] for scores_of_fit in scores_by_fit]
             error = float(np.std(scores, ddof=1) / math.sqrt(fits))
             return EpsilonPoint(
                 method=name,
                 epsilon=epsilon,
                 score=float(np.mean(scores)),
                 error=error,
-                others=_others(measured, lead),
+                others=_others(scores_by_fit, main_measure),
             )
 
         for method in methods:
-            points += [mean(method, epsilon, method) for epsilon in tried]
-        alone = mean("auto", math.inf, "without privacy")
-    without_features = [rows.constant() for rows in splits]
+            points += [mean(method, epsilon, method) for epsilon in epsilon_grid]
+        without_privacy = mean("auto", math.inf, "without privacy")
+    constant_scores = [rows.constant() for rows in splits]
     comparison = EpsilonComparison(
-        title=f"{lead[0].upper()}{lead[1:]} against epsilon: {target}, delta {delta:g}",
+        title=f"{main_measure[0].upper()}{main_measure[1:]} against epsilon: {target}, delta {delta:g}",
         points=tuple(points),
-        without_privacy=alone,
+        without_privacy=without_privacy,
         constant=EpsilonPoint(
             method=constant_name(schema[target]),
             epsilon=0.0,
-            score=float(np.mean([each[lead] for each in without_features])),
+            score=float(np.mean([scores_of_fit[main_measure] for scores_of_fit in constant_scores])),
             error=0.0,
-            others=_others(without_features, lead),
+            others=_others(constant_scores, main_measure),
         ),
         fits=fits,
-        held=len(splits[0].wanted),
-        notes=DECLARED_PUBLIC if data_are_public else NOTES,
+        held=len(splits[0].labels),
+        alarms=DECLARED_PUBLIC_ALARMS if data_are_public else NOT_PRIVATE_ALARMS,
+        notes=() if data_are_public else CHOICE_NOTES,
         audience="public" if data_are_public else "internal",
-        measure=lead,
+        measure=main_measure,
     )
     if accuracy is None:
         return comparison
-    return replace(comparison, answers=comparison.which(accuracy))
+    return replace(comparison, answers=comparison.needed_epsilons(accuracy))
 
 
-def _others(measured: Sequence[Mapping[str, float]], lead: str) -> dict[str, float]:
-    """The means of the measures that do not lead."""
-    return {name: float(np.mean([each[name] for each in measured])) for name in measured[0] if name != lead}
+def _others(scores_by_fit: Sequence[Mapping[str, float]], main_measure: str) -> dict[str, float]:
+    """The mean over fits of each measure but the main one."""
+    return {
+        name: float(np.mean([scores[name] for scores in scores_by_fit]))
+        for name in scores_by_fit[0]
+        if name != main_measure
+    }
 
 
-def _plain(point: EpsilonPoint) -> dict[str, Any]:
+def _plain_point(point: EpsilonPoint) -> dict[str, Any]:
     """Plain data; what held-out rows cannot tell is null."""
     others = {name: None if math.isnan(value) else value for name, value in point.others.items()}
     return asdict(point) | {"others": others}
 
 
-def _which(method: str, points: Sequence[EpsilonPoint], accuracy: float, quantile: float) -> WhichEpsilon:
+def _least_epsilon(
+    method: str, points: Sequence[EpsilonPoint], accuracy: float, quantile: float
+) -> NeededEpsilon:
     epsilons = np.array([point.epsilon for point in points])
     means = np.array([point.score for point in points])
-    reach = quantile * np.array([point.error for point in points])
-    reached, likely = np.flatnonzero(means >= accuracy), means + reach >= accuracy
-    return WhichEpsilon(
+    half_widths = quantile * np.array([point.error for point in points])
+    reaching, may_reach = np.flatnonzero(means >= accuracy), means + half_widths >= accuracy
+    return NeededEpsilon(
         method=method,
         accuracy=accuracy,
-        tried=float(epsilons[reached[0]]) if reached.size else None,
-        between=first_reached(epsilons, means, accuracy),
-        low=first_reached(epsilons, means + reach, accuracy),
-        high=first_reached(epsilons, means - reach, accuracy),
-        lasting=not likely.any() or bool(likely[np.argmax(likely) :].all()),
+        tried=float(epsilons[reaching[0]]) if reaching.size else None,
+        between=first_epsilon_reaching(epsilons, means, accuracy),
+        low=first_epsilon_reaching(epsilons, means + half_widths, accuracy),
+        high=first_epsilon_reaching(epsilons, means - half_widths, accuracy),
+        lasting=not may_reach.any() or bool(may_reach[np.argmax(may_reach) :].all()),
     )
 
 
-def first_reached(epsilons: Floats, values: Floats, goal: float) -> float | None:
+def first_epsilon_reaching(epsilons: Floats, values: Floats, goal: float) -> float | None:
     """The first epsilon at which a line through the points, on a logarithmic scale, is as high as asked.
 
-    >>> first_reached(np.array([1.0, 100.0]), np.array([0.6, 0.8]), 0.7)
+    >>> first_epsilon_reaching(np.array([1.0, 100.0]), np.array([0.6, 0.8]), 0.7)
     10.0
-    >>> first_reached(np.array([1.0, 100.0]), np.array([0.6, 0.8]), 0.9) is None
+    >>> first_epsilon_reaching(np.array([1.0, 100.0]), np.array([0.6, 0.8]), 0.9) is None
     True
     """
-    above = np.flatnonzero(values >= goal)
-    if not above.size:
+    reaching = np.flatnonzero(values >= goal)
+    if not reaching.size:
         return None
-    at = int(above[0])
+    at = int(reaching[0])
     if at == 0:
         return float(epsilons[0])
     share = (goal - values[at - 1]) / (values[at] - values[at - 1])

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from holdfast.dossier._charts.comparing import Dot, dot_chart, matrix_chart
-from holdfast.dossier._section import visible
+from holdfast.dossier._section import make_visible
 from holdfast.privacy._wording import bound_text, confidence_text
 from holdfast.synth._evaluation.prediction import Predictions
 from holdfast.synth._evaluation.real_comparison import RealComparison
 from holdfast.synth._evaluation.report import EvaluationReport
 from holdfast.synth._evaluation.subgroups import SMALL_GROUP_ROWS
 
-MOST_DOTS = 24
-MOST_STRENGTHS = 12
-CHANCE = ("synthetic", "by chance")
+MOST_CHART_DOTS = 24
+MOST_LISTED_STRENGTHS = 12
+CHANCE_LEGEND = ("synthetic", "by chance")
 
 
 def evaluation_page(report: EvaluationReport, *, audience: str) -> str:
@@ -26,9 +26,9 @@ def evaluation_page(report: EvaluationReport, *, audience: str) -> str:
     import holdfast
     from holdfast.dossier._page import document
 
-    said = visible(report.to_json(audience=audience))
-    said.setdefault("against_real", None)
-    said.setdefault("against_release", None)
+    record = make_visible(report.to_json(audience=audience))
+    record.setdefault("against_real", None)
+    record.setdefault("against_release", None)
     charts: dict[str, str] = {}
     tiles: list[dict[str, str]] = []
     strengths, one_way = [], []
@@ -38,64 +38,66 @@ def evaluation_page(report: EvaluationReport, *, audience: str) -> str:
         tiles += _real_tiles(real)
         strengths = _strengths(real)
         one_way = sorted(
-            said["against_real"]["one_way"]["errors"], key=lambda error: -error["total_variation"]
+            record["against_real"]["one_way"]["errors"], key=lambda error: -error["total_variation"]
         )
     if report.against_release is not None:
-        own = report.against_release
-        ranked = sorted(own.tables, key=lambda table: -table.total_variation / (table.noise or 1.0))
+        released = report.against_release
+        ranked = sorted(released.tables, key=lambda table: -table.total_variation / (table.noise or 1.0))
         charts["released"] = dot_chart(
-            _most("Noisy tables", len(ranked)),
-            [(table.name, table.total_variation, table.noise, 0.0) for table in ranked[:MOST_DOTS]],
+            _ranked_title("Noisy tables", len(ranked)),
+            [(table.name, table.total_variation, table.noise, 0.0) for table in ranked[:MOST_CHART_DOTS]],
             label="total variation",
             names=("rows", "noise alone"),
         )
-        if own.claim is not None:
-            said["against_release"]["claim"] = own.claim.summary()
-            label = f"of the rows: {own.claim.query_class} are off by no more, with confidence "
-            sure = confidence_text(own.claim.confidence)
-            tiles.append({"value": f"{bound_text(own.claim.alpha, times=100)} %", "words": label + sure})
+        if released.claim is not None:
+            record["against_release"]["claim"] = released.claim.summary()
+            label = f"of the rows: {released.claim.query_class} are off by no more, with confidence "
+            sure = confidence_text(released.claim.confidence)
+            tiles.append({"value": f"{bound_text(released.claim.alpha, times=100)} %", "words": label + sure})
         if report.against_real is None:
             for width in (1, 2):
-                distance, noise = own.average(width)
-                label = (
-                    f"total variation to noisy {width}-way tables; their noise alone makes {_number(noise)}"
-                )
-                tiles += _tile(distance, label)
+                distance, noise = released.average(width)
+                label = f"total variation to noisy {width}-way tables; their noise alone makes {_number_text(noise)}"
+                tiles += _tiles_for(distance, label)
     return document(
         "evaluation.html.j2",
-        said=said,
+        record=record,
         charts={name: Markup(chart) for name, chart in charts.items()},
-        tiles=visible(tiles),
-        strengths=visible(strengths),
+        tiles=make_visible(tiles),
+        strengths=make_visible(strengths),
         one_way=one_way,
         small=SMALL_GROUP_ROWS,
         version=holdfast.__version__,
     )
 
 
-def _most(title: str, number: int) -> str:
-    return title if number <= MOST_DOTS else f"{title}, worst {MOST_DOTS} of {number}"
+def _ranked_title(title: str, number: int) -> str:
+    return title if number <= MOST_CHART_DOTS else f"{title}, worst {MOST_CHART_DOTS} of {number}"
 
 
-def _number(value: float) -> str:
+def _number_text(value: float) -> str:
     return f"{value:.3g}" if math.isfinite(value) else "-"
 
 
-def _tile(value: float | None, label: str) -> list[dict[str, str]]:
-    return [] if value is None or not math.isfinite(value) else [{"value": _number(value), "words": label}]
+def _tiles_for(value: float | None, label: str) -> list[dict[str, str]]:
+    return (
+        [] if value is None or not math.isfinite(value) else [{"value": _number_text(value), "words": label}]
+    )
 
 
 def _real_tiles(real: RealComparison) -> list[dict[str, str]]:
     tiles = []
     for name, marginals in (("one", real.one_way), ("two", real.two_way)):
-        label = f"total variation of {name}-way tables, on average; {_number(marginals.by_chance)} by chance"
-        tiles += _tile(marginals.average, label)
-    tiles += _tile(real.associations.average, "difference of correlations, on average")
+        label = (
+            f"total variation of {name}-way tables, on average; {_number_text(marginals.by_chance)} by chance"
+        )
+        tiles += _tiles_for(marginals.average, label)
+    tiles += _tiles_for(real.associations.average, "difference of correlations, on average")
     if real.predictions is not None:
         best = max(real.predictions.models, key=lambda model: model.on_real.value)
         label = f"{real.predictions.measure} for {real.predictions.target}, trained on synthetic rows; "
-        tiles += _tile(
-            best.on_synthetic.value, f"{label}{_number(best.on_real.value)} on real ones ({best.model})"
+        tiles += _tiles_for(
+            best.on_synthetic.value, f"{label}{_number_text(best.on_real.value)} on real ones ({best.model})"
         )
     return tiles
 
@@ -108,9 +110,11 @@ def _real_charts(real: RealComparison) -> dict[str, str]:
     ):
         ranked = sorted(marginals.errors, key=lambda error: -error.total_variation)
         dots: list[Dot] = [
-            (error.name, error.total_variation, error.by_chance, 0.0) for error in ranked[:MOST_DOTS]
+            (error.name, error.total_variation, error.by_chance, 0.0) for error in ranked[:MOST_CHART_DOTS]
         ]
-        charts[key] = dot_chart(_most(title, len(ranked)), dots, label="total variation", names=CHANCE)
+        charts[key] = dot_chart(
+            _ranked_title(title, len(ranked)), dots, label="total variation", names=CHANCE_LEGEND
+        )
     strengths = real.associations
     for key, title, values, reach in (
         ("real_strengths", "Correlations, real", strengths.real, 1.0),
@@ -145,6 +149,6 @@ def _rows(values: Any) -> Sequence[Sequence[float]]:
 def _strengths(real: RealComparison) -> list[dict[str, Any]]:
     kinds = real.associations.kinds
     return [
-        {"names": f"{a} x {b}", "kind": kinds[a, b], "real": ours, "synthetic": theirs}
-        for a, b, ours, theirs in real.associations.largest(MOST_STRENGTHS)
+        {"names": f"{a} x {b}", "kind": kinds[a, b], "real": real_strength, "synthetic": synthetic_strength}
+        for a, b, real_strength, synthetic_strength in real.associations.largest(MOST_LISTED_STRENGTHS)
     ]

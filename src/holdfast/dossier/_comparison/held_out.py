@@ -39,7 +39,7 @@ class HeldOut:
 
     train: Columns
     test: Columns
-    wanted: NDArray[Any]
+    labels: NDArray[Any]
     schema: Schema
     target: str
 
@@ -63,20 +63,22 @@ class HeldOut:
         schema.confirmed()
         require(0 < holdout < 1, "holdout", holdout, "in (0, 1)")
         require(target in schema.names, "target", target, f"one of the columns {list(schema.names)}")
-        rows, used = _declared_columns(columns, schema)
-        present = with_value(schema[target], rows[target])
-        rows = {name: values[present] for name, values in rows.items()}
-        user = used.confirmed_unit.column
-        places, people = np.unique(rows[user], return_inverse=True) if user else (rows[target], None)
-        order = np.random.default_rng(seed).permutation(len(places))
-        require(order.size >= 2, "rows" if people is None else "users", int(order.size), ">= 2 with a target")
-        chosen = np.zeros(order.size, dtype=bool)
-        chosen[order[: max(1, int(holdout * order.size))]] = True
-        held = chosen if people is None else chosen[people]
-        if used.n_public is not None:
-            used = replace(used, n_public=int(order.size - chosen.sum()))
-        train, test = ({name: values[mask] for name, values in rows.items()} for mask in (~held, held))
-        return cls(train=train, test=test, wanted=np.asarray(test[target]), schema=used, target=target)
+        rows, used_schema = _declared_columns(columns, schema)
+        has_target = with_value(schema[target], rows[target])
+        rows = {name: values[has_target] for name, values in rows.items()}
+        user = used_schema.confirmed_unit.column
+        units, unit_of_row = np.unique(rows[user], return_inverse=True) if user else (rows[target], None)
+        order = np.random.default_rng(seed).permutation(len(units))
+        require(
+            order.size >= 2, "rows" if unit_of_row is None else "users", int(order.size), ">= 2 with a target"
+        )
+        is_held_unit = np.zeros(order.size, dtype=bool)
+        is_held_unit[order[: max(1, int(holdout * order.size))]] = True
+        is_held = is_held_unit if unit_of_row is None else is_held_unit[unit_of_row]
+        if used_schema.n_public is not None:
+            used_schema = replace(used_schema, n_public=int(order.size - is_held_unit.sum()))
+        train, test = ({name: values[mask] for name, values in rows.items()} for mask in (~is_held, is_held))
+        return cls(train=train, test=test, labels=np.asarray(test[target]), schema=used_schema, target=target)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -111,7 +113,7 @@ class HeldOut:
             ):
                 warnings.simplefilter("ignore", category)
             table = open_table(self.train, self.schema)
-            kind: dict[str, Any] = (
+            estimator_options: dict[str, Any] = (
                 {"model": ADDITIVE} if method == ADDITIVE else {"model": None, "method": method}
             )
             model = estimator_of(
@@ -121,7 +123,7 @@ class HeldOut:
                 delta=delta,
                 adjacency=table.adjacency,
                 random_state=seed,
-                **kind,
+                **estimator_options,
             ).fit(table, target=self.target)
             return self._scores_of(model)
 
@@ -129,28 +131,32 @@ class HeldOut:
         features = {name: values for name, values in self.test.items() if name != self.target}
         column = self.schema[self.target]
         if isinstance(column, Numeric):
-            return _of_numbers(np.asarray(self.wanted, float), np.asarray(model.predict(features), float))
+            return _number_scores(np.asarray(self.labels, float), np.asarray(model.predict(features), float))
         from holdfast.data._encode import cells_of
 
         # As cells: a label may be the text "1" in a file and the number 1 in a frame.
         cells = cells_of(column, np.asarray(model.classes_))
-        chances = np.full((len(self.wanted), column.cells), 0.0)
-        chances[:, cells] = model.predict_proba(features)
-        accurate = cells_of(column, model.predict(features)) == cells_of(column, self.wanted)
-        return {"accuracy": float(np.mean(accurate))} | _of_chances(cells_of(column, self.wanted), chances)
+        probabilities = np.full((len(self.labels), column.cells), 0.0)
+        probabilities[:, cells] = model.predict_proba(features)
+        accurate = cells_of(column, model.predict(features)) == cells_of(column, self.labels)
+        return {"accuracy": float(np.mean(accurate))} | _probability_scores(
+            cells_of(column, self.labels), probabilities
+        )
 
     def constant(self) -> Scores:
         """Of the model without features: the shares of the classes, or the mean, among the rows to train on."""
         column = self.schema[self.target]
         if isinstance(column, Numeric):
             mean = float(np.mean(np.asarray(self.train[self.target], float)))
-            return _of_numbers(np.asarray(self.wanted, float), np.full(len(self.wanted), mean))
+            return _number_scores(np.asarray(self.labels, float), np.full(len(self.labels), mean))
         from holdfast.data._encode import cells_of
 
         counts = np.bincount(cells_of(column, self.train[self.target]), minlength=column.cells)
-        wanted = cells_of(column, self.wanted)
-        chances = np.tile(counts / counts.sum(), (len(wanted), 1))
-        return {"accuracy": float(np.mean(wanted == int(np.argmax(counts))))} | _of_chances(wanted, chances)
+        labels = cells_of(column, self.labels)
+        probabilities = np.tile(counts / counts.sum(), (len(labels), 1))
+        return {"accuracy": float(np.mean(labels == int(np.argmax(counts))))} | _probability_scores(
+            labels, probabilities
+        )
 
 
 def constant_name(column: Numeric | Categorical) -> str:
@@ -161,36 +167,41 @@ def constant_name(column: Numeric | Categorical) -> str:
 def _declared_columns(columns: Any, schema: Schema) -> tuple[dict[str, NDArray[Any]], Schema]:
     """The declared columns that are there, and the schema of these: an identifier that nothing needs may be absent."""
     if isinstance(columns, Mapping):
-        names, taken = list(columns), columns
+        names, arrays = list(columns), columns
     else:
         names = list(getattr(columns, "column_names", None) or columns.columns)
-        taken = {name: columns[name].to_numpy() for name in names if name in schema}
-    needed = [name for name in (*schema.names, schema.confirmed_unit.column) if name is not None]
-    absent = [name for name in needed if name not in names]
+        arrays = {name: columns[name].to_numpy() for name in names if name in schema}
+    needed_names = [name for name in (*schema.names, schema.confirmed_unit.column) if name is not None]
+    absent = [name for name in needed_names if name not in names]
     if absent:
         raise ParameterError(f"data must hold the schema's columns, {', '.join(absent)} are not there")
-    used = replace(schema, columns=[column for column in schema.columns if column.name in needed])
-    return {column.name: np.asarray(taken[column.name]) for column in used.columns}, used
+    used_schema = replace(
+        schema, columns=[column for column in schema.columns if column.name in needed_names]
+    )
+    return {column.name: np.asarray(arrays[column.name]) for column in used_schema.columns}, used_schema
 
 
-def _of_numbers(wanted: NDArray[np.float64], predicted: NDArray[np.float64]) -> Scores:
-    squares = float(np.mean((wanted - predicted) ** 2))
-    spread = float(np.var(wanted))
+def _number_scores(labels: NDArray[np.float64], predicted: NDArray[np.float64]) -> Scores:
+    squares = float(np.mean((labels - predicted) ** 2))
+    spread = float(np.var(labels))
     return {
         "R2": 1.0 - squares / spread if spread > 0 else math.nan,
         "root mean squared error": math.sqrt(squares),
     }
 
 
-def _of_chances(wanted: NDArray[np.int64], chances: NDArray[np.float64]) -> Scores:
+def _probability_scores(labels: NDArray[np.int64], probabilities: NDArray[np.float64]) -> Scores:
     """The AUC (the mean over classes, each against the others, where there are several) and the mean log loss."""
     from sklearn.metrics import roc_auc_score
 
-    classes = range(chances.shape[1]) if chances.shape[1] > 2 else (chances.shape[1] - 1,)
-    areas = [
-        float(roc_auc_score(wanted == cell, chances[:, cell]))
+    classes = range(probabilities.shape[1]) if probabilities.shape[1] > 2 else (probabilities.shape[1] - 1,)
+    aucs = [
+        float(roc_auc_score(labels == cell, probabilities[:, cell]))
         for cell in classes
-        if 0 < int(np.sum(wanted == cell)) < len(wanted)
+        if 0 < int(np.sum(labels == cell)) < len(labels)
     ]
-    likely = np.clip(chances[np.arange(len(wanted)), wanted], 1e-15, 1.0)
-    return {"AUC": float(np.mean(areas)) if areas else math.nan, "log loss": float(-np.mean(np.log(likely)))}
+    label_probabilities = np.clip(probabilities[np.arange(len(labels)), labels], 1e-15, 1.0)
+    return {
+        "AUC": float(np.mean(aucs)) if aucs else math.nan,
+        "log loss": float(-np.mean(np.log(label_probabilities))),
+    }

@@ -10,12 +10,14 @@ import numpy as np
 
 from holdfast._arguments import checked
 from holdfast.data._schema import Schema
-from holdfast.dossier._comparison.held_out import HeldOut, constant_name
+from holdfast.dossier._comparison.held_out import HeldOut, Scores, constant_name
 from holdfast.dossier._comparison.releases import Comparison
 from holdfast.errors import require
 
-NOTES = (
+NOT_PRIVATE_ALARMS = (
     "NOT PRIVATE: seeded noise, exact scores on held-out records. Nothing was charged, and nothing here may leave.",
+)
+CHOICE_NOTES = (
     "choosing a method by this table is itself a use of the data that no budget covers; try data that are public "
     "(holdfast plan --public-data), or pay for the choice (holdfast.learn.PrivateSearch)",
 )
@@ -72,38 +74,46 @@ def compare_methods(
     """
     require(fits >= 1, "fits", fits, ">= 1")
     require(bool(methods), "methods", methods, "one or more names")
-    rows = HeldOut.of(columns, schema, target, holdout=holdout)
+    held_out = HeldOut.of(columns, schema, target, holdout=holdout)
     scores = {
-        method: [rows.scores(method, epsilon=epsilon, delta=delta, seed=seed) for seed in range(fits)]
+        method: [held_out.scores(method, epsilon=epsilon, delta=delta, seed=seed) for seed in range(fits)]
         for method in methods
     }
-    scores["without privacy"] = [rows.scores("auto", epsilon=math.inf, delta=delta, seed=0)]
-    scores[constant_name(schema[target])] = [rows.constant()]
-    lead = rows.measures[0]
-    leading = [[fit[lead] for fit in fitted] for fitted in scores.values()]
+    scores["without privacy"] = [held_out.scores("auto", epsilon=math.inf, delta=delta, seed=0)]
+    scores[constant_name(schema[target])] = [held_out.constant()]
+    main_measure = held_out.measures[0]
+    mean_rows = [
+        (measure, tuple(score_text(_mean(scores_of_fits, measure)) for scores_of_fits in scores.values()))
+        for measure in held_out.measures
+    ]
+    spreads = tuple(_spread_text(scores_of_fits, main_measure) for scores_of_fits in scores.values())
     return Comparison(
         title=f"Methods side by side: {target} at epsilon {epsilon:g}, delta {delta:g}",
         names=tuple(scores),
         rows=(
-            *(
-                (
-                    measure,
-                    tuple(
-                        number(float(np.mean([fit[measure] for fit in fitted]))) for fitted in scores.values()
-                    ),
-                )
-                for measure in rows.measures
-            ),
-            (f"spread of {lead}", tuple(number(float(np.std(of))) if len(of) > 1 else "-" for of in leading)),
-            ("fits", tuple(str(len(fitted)) for fitted in scores.values())),
-            ("held-out records", (str(len(rows.wanted)),) * len(scores)),
+            *mean_rows,
+            (f"spread of {main_measure}", spreads),
+            ("fits", tuple(str(len(scores_of_fits)) for scores_of_fits in scores.values())),
+            ("held-out records", (str(len(held_out.labels)),) * len(scores)),
         ),
-        notes=NOTES,
+        alarms=NOT_PRIVATE_ALARMS,
+        notes=CHOICE_NOTES,
         audience="internal",
     )
 
 
-def number(value: float) -> str:
+def _mean(scores_of_fits: Sequence[Scores], measure: str) -> float:
+    return float(np.mean([scores[measure] for scores in scores_of_fits]))
+
+
+def _spread_text(scores_of_fits: Sequence[Scores], measure: str) -> str:
+    """The standard deviation over fits; a dash where there is one fit only."""
+    if len(scores_of_fits) < 2:
+        return "-"
+    return score_text(float(np.std([scores[measure] for scores in scores_of_fits])))
+
+
+def score_text(value: float) -> str:
     """Four places of a share, four digits of something large; a dash where there is none.
 
     >>> number(0.84321), number(-12.345), number(24531.7), number(float("nan"))

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast._arguments import checked
-from holdfast.dossier._promise import DELTAS, promise
+from holdfast.dossier._promise import PAGE_DELTAS, joint_promise
 from holdfast.dossier._record import release_facts
-from holdfast.dossier._section import visible
+from holdfast.dossier._section import make_visible
 from holdfast.dossier._utility import ModelUtility, Utility
 from holdfast.errors import require
 from holdfast.privacy._wording import epsilon_text
 from holdfast.release import Release
 
 _MOST_WEIGHTS = 40
-_MOST_LETTERS = 48
+_MOST_CELL_LETTERS = 48
 
 
 @checked
@@ -34,6 +34,8 @@ class Comparison:
         A pair for each row: its label, and the texts of its cells, one per column.
     notes : tuple of str
         What a reader has to know before comparing.
+    alarms : tuple of str
+        What a reader has to know first: what here is not private.
     audience : str
         'public', or 'internal' where something in it was computed without noise.
 
@@ -48,6 +50,7 @@ class Comparison:
     names: tuple[str, ...]
     rows: tuple[tuple[str, tuple[str, ...]], ...]
     notes: tuple[str, ...] = ()
+    alarms: tuple[str, ...] = ()
     audience: str = "public"
 
     def __post_init__(self) -> None:
@@ -56,18 +59,18 @@ class Comparison:
 
     def summary(self) -> str:
         """A fixed-width table, and the notes; long texts are cut here and whole on the page."""
-        shown = [(label, [_cut(cell) for cell in cells]) for label, cells in self.rows]
-        first = max((len(label) for label, _ in shown), default=0)
+        short_rows = [(label, [_shorten(cell) for cell in cells]) for label, cells in self.rows]
+        first = max((len(label) for label, _ in short_rows), default=0)
         widths = [
-            max([len(name), *(len(cells[place]) for _, cells in shown)])
+            max([len(name), *(len(cells[place]) for _, cells in short_rows)])
             for place, name in enumerate(self.names)
         ]
         lines = [" " * first + "  " + "  ".join(n.rjust(w) for n, w in zip(self.names, widths, strict=True))]
-        for label, cells in shown:
+        for label, cells in short_rows:
             lines.append(
                 label.ljust(first) + "  " + "  ".join(c.rjust(w) for c, w in zip(cells, widths, strict=True))
             )
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        return "\n".join([*lines, *(f"note: {note}" for note in (*self.alarms, *self.notes))])
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -76,6 +79,7 @@ class Comparison:
             "audience": self.audience,
             "names": list(self.names),
             "rows": [{"what": label, "cells": list(cells)} for label, cells in self.rows],
+            "alarms": list(self.alarms),
             "notes": list(self.notes),
         }
 
@@ -84,7 +88,9 @@ class Comparison:
         import holdfast
         from holdfast.dossier._page import document
 
-        return document("comparison.html.j2", said=visible(self.to_json()), version=holdfast.__version__)
+        return document(
+            "comparison.html.j2", record=make_visible(self.to_json()), version=holdfast.__version__
+        )
 
 
 @checked
@@ -113,37 +119,41 @@ def compare(releases: Mapping[str, Release[Any]]) -> Comparison:
     ('2.255', '4.887')
     """
     require(len(releases) >= 2, "releases", len(releases), "two or more")
-    said = {name: _facts(name, release) for name, release in releases.items()}
-    labels = list(dict.fromkeys(label for facts in said.values() for label in facts))
-    rows = [(label, tuple(facts.get(label, "-") for facts in said.values())) for label in labels]
+    facts_by_name = {name: _facts(name, release) for name, release in releases.items()}
+    labels = list(dict.fromkeys(label for facts in facts_by_name.values() for label in facts))
+    rows = [(label, tuple(facts.get(label, "-") for facts in facts_by_name.values())) for label in labels]
     return Comparison(
-        title="Releases side by side", names=tuple(said), rows=tuple(rows), notes=tuple(_notes(releases))
+        title="Releases side by side",
+        names=tuple(facts_by_name),
+        rows=tuple(rows),
+        notes=tuple(_notes(releases)),
+        alarms=tuple(_alarms(releases)),
     )
 
 
 def _facts(name: str, release: Release[Any]) -> dict[str, str]:
-    description = release_facts(release, name=name, sha256=release.sha256())
-    promised = promise([release])
-    points = {point.delta: point.epsilon for point in promised.points}
+    release_record = release_facts(release, name=name, sha256=release.sha256())
+    promise = joint_promise([release])
+    points = {point.delta: point.epsilon for point in promise.points}
     facts = {
-        "holds": description.utility.what,
-        "method": description.title,
-        "promise": promised.curve,
-        "adjacency": promised.adjacency,
-        "unit": promised.unit,
+        "holds": release_record.utility.what,
+        "method": release_record.title,
+        "promise": promise.curve,
+        "adjacency": promise.adjacency,
+        "unit": promise.unit,
     }
-    facts |= {f"epsilon at delta {delta:g}": _number(points[delta]) for delta in DELTAS}
+    facts |= {f"epsilon at delta {delta:g}": _number(points[delta]) for delta in PAGE_DELTAS}
     facts |= {
-        "by the most telling result, 50 % sure becomes at most": f"{100 * promised.sure.half:.1f} %",
-        "on average over all results, guesses right at most": f"{100 * promised.guess:.1f} %",
-        "noise": description.provenance.noise,
-        "arithmetic": description.provenance.arithmetic,
-        "assumptions": str(len(promised.assumptions)),
-        "theorem": promised.theorem,
+        "by the most telling result, 50 % sure becomes at most": f"{100 * promise.sure.half:.1f} %",
+        "on average over all results, guesses right at most": f"{100 * promise.guess:.1f} %",
+        "noise": release_record.provenance.noise,
+        "arithmetic": release_record.provenance.arithmetic,
+        "assumptions": str(len(promise.assumptions)),
+        "theorem": promise.theorem,
     }
-    for claim in description.certificates:
-        facts[f"{claim.name} (alpha)"] = claim.bound()
-    return facts | _weights(description.utility)
+    for certificate in release_record.certificates:
+        facts[f"{certificate.name} (alpha)"] = certificate.bound()
+    return facts | _weights(release_record.utility)
 
 
 def _weights(utility: Utility) -> dict[str, str]:
@@ -156,22 +166,24 @@ def _weights(utility: Utility) -> dict[str, str]:
 
 
 def _notes(releases: Mapping[str, Release[Any]]) -> list[str]:
-    listed = list(releases.values())
+    release_list = list(releases.values())
     notes = []
-    if len({(release.guarantee.adjacency, release.guarantee.unit) for release in listed}) > 1:
+    if len({(release.guarantee.adjacency, release.guarantee.unit) for release in release_list}) > 1:
         notes.append(
             "the promises are about different neighbours or units: their epsilons are not on one scale"
         )
-    if len({release.provenance.schema_hash for release in listed}) > 1:
+    if len({release.provenance.schema_hash for release in release_list}) > 1:
         notes.append("the releases were made under different schemas")
-    seeded = [name for name, release in releases.items() if not release.private]
-    if seeded:
-        notes.append(f"NOT PRIVATE, drawn from a seed: {', '.join(seeded)}")
     return [*notes, "whoever sees several of them has their promises added up, not the smallest"]
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_LETTERS else text[: _MOST_LETTERS - 1] + "…"
+def _alarms(releases: Mapping[str, Release[Any]]) -> list[str]:
+    seeded = [name for name, release in releases.items() if not release.private]
+    return [f"NOT PRIVATE, drawn from a seed: {', '.join(seeded)}"] if seeded else []
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MOST_CELL_LETTERS else text[: _MOST_CELL_LETTERS - 1] + "…"
 
 
 def _number(value: float | None) -> str:

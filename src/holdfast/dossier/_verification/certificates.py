@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.dossier._record import Books
-from holdfast.dossier._verification.sources import Findings
+from holdfast.dossier._ledger_snapshot import LedgerSnapshot
+from holdfast.dossier._verification.findings import Findings
 from holdfast.ledger import Ledger
 from holdfast.ledger._journal import charge_of, kept_value
 from holdfast.privacy._mechanisms import mechanism_from_json
@@ -33,65 +33,67 @@ from holdfast.synth._certificate import (
 from holdfast.synth._contents import SyntheticContents
 from holdfast.synth._workload import Workload
 
-_MARK, _KEY = "rows_sha256", "certificate-"
+_ROWS_KEY, _CHARGE_KEY_PREFIX = "rows_sha256", "certificate-"
 _TOLERANCE = 1e-9
 
 
-def of_rows(release: Release[Any]) -> tuple[Certificate, ...]:
+def row_certificates(release: Release[Any]) -> tuple[Certificate, ...]:
     """The certificates of a release that name the rows they were made for."""
-    return tuple(claim for claim in release.certificates if _MARK in claim.details)
+    return tuple(certificate for certificate in release.certificates if _ROWS_KEY in certificate.details)
 
 
 def check_certificates(releases: Sequence[Release[Any]], ledger: Ledger | None, findings: Findings) -> None:
     """The released rows, coded again, are those that were certified; with the ledger, alpha is what was paid for."""
-    books = None if ledger is None else Books.of(ledger)
+    snapshot = None if ledger is None else LedgerSnapshot.of(ledger)
     for release in releases:
-        claims = of_rows(release)
-        if not claims:
+        certificates = row_certificates(release)
+        if not certificates:
             continue
         name, contents = release.provenance.title, SyntheticContents.of_value(release.value)
-        mark = contents.coded_rows().fingerprint()
-        charges = [] if books is None else books.charges(release.provenance)
-        keys = [str(entry.body["key"]) for entry in charges if _KEY in str(entry.body["key"])]
-        same = findings.hold(
-            all(claim.details[_MARK] == mark for claim in claims)
-            and all(key.endswith(f"{_KEY}{mark[:16]}") for key in keys),
+        row_fingerprint = contents.coded_rows().fingerprint()
+        charges = [] if snapshot is None else snapshot.charges(release.provenance)
+        keys = [str(entry.body["key"]) for entry in charges if _CHARGE_KEY_PREFIX in str(entry.body["key"])]
+        rows_agree = findings.hold(
+            all(certificate.details[_ROWS_KEY] == row_fingerprint for certificate in certificates)
+            and all(key.endswith(f"{_CHARGE_KEY_PREFIX}{row_fingerprint[:16]}") for key in keys),
             f"{name}: the rows are those that were certified",
             f"{name}: other rows were certified than were released",
         )
-        if ledger is None or not same:
+        if ledger is None or not rows_agree:
             continue
         # A method may have counted rows for itself, before: the certificate's charges name the rows that it is about.
-        certified = [entry for entry in charges if _KEY in str(entry.body["key"])] or charges
-        paid = [
+        certified_charges = [
+            entry for entry in charges if _CHARGE_KEY_PREFIX in str(entry.body["key"])
+        ] or charges
+        paid_values = [
             (
                 entry.body["label"],
                 mechanism_from_json(charge_of(entry).mechanism),
                 kept_value(ledger, entry.number),
             )
-            for entry in certified
+            for entry in certified_charges
             if entry.body["label"] in (ERRORS_LABEL, ROWS_LABEL)
         ]
-        _check_alphas(release, contents, paid, findings)
+        _check_alphas(release, contents, paid_values, findings)
 
 
 def _check_alphas(
     release: Release[Any],
     contents: SyntheticContents,
-    paid: Sequence[tuple[str, Mechanism, Any]],
+    paid_values: Sequence[tuple[str, Mechanism, Any]],
     findings: Findings,
 ) -> None:
     """Alpha of each claim over all queries, by group and against the population, from the noisy maxima."""
-    name, (overall, *_) = release.provenance.title, of_rows(release)
+    name, (overall, *_) = release.provenance.title, row_certificates(release)
     maxima = [
         (mechanism, np.asarray(noisy, float))
-        for label, mechanism, noisy in paid
+        for label, mechanism, noisy in paid_values
         if label == ERRORS_LABEL and noisy is not None
     ]
-    counts = [(mechanism, noisy) for label, mechanism, noisy in paid if label == ROWS_LABEL]
-    first = next(((mechanism, noisy) for mechanism, noisy in maxima if noisy.size == 1), None)
-    uncounted = contents.public_rows is None and (contents.counted is None or not counts)
-    if first is None or uncounted or not contents.certified:
+    counts = [(mechanism, noisy) for label, mechanism, noisy in paid_values if label == ROWS_LABEL]
+    first_maximum = next(((mechanism, noisy) for mechanism, noisy in maxima if noisy.size == 1), None)
+    lacks_count = contents.public_rows is None and (contents.counted is None or not counts)
+    if first_maximum is None or lacks_count or not contents.certified:
         findings.recomputed.append(
             f"{name}: alpha was not computed again; the ledger keeps no noisy maximum of it"
         )
@@ -103,39 +105,48 @@ def _check_alphas(
     )
     failure = 1.0 - overall.confidence
     if contents.public_rows is not None:
-        size, failing = float(contents.public_rows), failure
+        size, alpha_failure = float(contents.public_rows), failure
     else:
         assert contents.counted is not None
-        counting, noisy = counts[0]
-        low = offset(counting, noise_std(counting), failure=COUNT_FAILURE * failure)
-        size, failing = contents.counted.value - low, (1 - COUNT_FAILURE) * failure
+        count_mechanism, noisy = counts[0]
+        count_offset = offset(count_mechanism, noise_std(count_mechanism), failure=COUNT_FAILURE * failure)
+        size, alpha_failure = contents.counted.value - count_offset, (1 - COUNT_FAILURE) * failure
         if noisy is not None:
             findings.hold(
                 float(np.asarray(noisy).ravel()[0]) == contents.counted.value,
                 f"{name}: the number of rows is the noisy one that the ledger keeps",
                 f"{name}: the ledger keeps another noisy number of rows",
             )
-    alpha = proportion(float(upper_bounds(*first, failure=failing)[0]), size)
-    wanted: dict[str, float] = {overall.name: alpha}
+    alpha = proportion(float(upper_bounds(*first_maximum, failure=alpha_failure)[0]), size)
+    expected_alphas: dict[str, float] = {overall.name: alpha}
     for mechanism, noisy in maxima:
         if noisy.size == len(contents.certified) > 1:
-            each = (
-                proportion(float(bound), size) for bound in upper_bounds(mechanism, noisy, failure=failing)
-            )
-            wanted |= {
+            bounds = [
+                proportion(float(bound), size)
+                for bound in upper_bounds(mechanism, noisy, failure=alpha_failure)
+            ]
+            expected_alphas |= {
                 f"largest error in {group.name}": bound
-                for group, bound in zip(contents.certified, each, strict=True)
+                for group, bound in zip(contents.certified, bounds, strict=True)
                 if bound < alpha
             }
     # Sampling adds to alpha what Hoeffding's bound over the queries of the workload says.
     queries = Workload(contents.certified).size(contents.schema)
-    for claim in release.certificates:
-        if "sampling" in claim.details:
-            wanted[claim.name] = min(1.0, alpha + math.sqrt(math.log(2 * queries / failure) / (2 * size)))
-    claimed = {claim.name: claim.alpha for claim in release.certificates if claim.name in wanted}
+    for certificate in release.certificates:
+        if "sampling" in certificate.details:
+            sampling_error = math.sqrt(math.log(2 * queries / failure) / (2 * size))
+            expected_alphas[certificate.name] = min(1.0, alpha + sampling_error)
+    stated_alphas = {
+        certificate.name: certificate.alpha
+        for certificate in release.certificates
+        if certificate.name in expected_alphas
+    }
     findings.hold(
-        claimed.keys() == wanted.keys()
-        and all(math.isclose(claimed[key], wanted[key], rel_tol=_TOLERANCE) for key in wanted),
-        f"{name}: {len(wanted)} alphas follow from the noisy maxima that the ledger keeps",
+        stated_alphas.keys() == expected_alphas.keys()
+        and all(
+            math.isclose(stated_alphas[key], alpha, rel_tol=_TOLERANCE)
+            for key, alpha in expected_alphas.items()
+        ),
+        f"{name}: {len(expected_alphas)} alphas follow from the noisy maxima that the ledger keeps",
         f"{name}: an alpha does not follow from the noisy maxima that the ledger keeps",
     )

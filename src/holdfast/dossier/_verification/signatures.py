@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from holdfast.dossier._record import Record, file_digest
-from holdfast.dossier._verification.sources import Closings, Findings
+from holdfast.dossier._verification.findings import Findings
+from holdfast.dossier._verification.ledger_checks import Closings
 from holdfast.errors import FormatError
 from holdfast.ledger import Ledger
 from holdfast.ledger._signing.signature import Signature
@@ -23,15 +24,15 @@ def check_files(
     roles: list[tuple[Role, Path]] = [("page", page), *(("release", path) for path in releases)]
     for role, path in roles:
         try:
-            signed = Signature.of_file(path)
+            signature = Signature.of_file(path)
         except FormatError as error:
             findings.problems.append(f"the signature of {path.name}: {error}")
             continue
-        if signed is not None:
+        if signature is not None:
             findings.hold(
-                signed.about == "file"
-                and signed.content == {"sha256": file_digest(path)}
-                and trust.accepts(signed, role),
+                signature.about == "file"
+                and signature.content == {"sha256": file_digest(path)}
+                and trust.accepts(signature, role),
                 f"{path.name} is signed by a trusted key",
                 f"{path.name}: its signature is of another file, or not of a trusted key",
             )
@@ -40,20 +41,20 @@ def check_files(
                 f"{path.name} carries no signature; whether a signed ledger closed it was not looked at"
             )
         else:
-            (findings.checked if closings.signed(path) else findings.skipped).append(
-                f"{path.name} {closings.words(path)}"
+            (findings.checked if closings.is_signed(path) else findings.skipped).append(
+                f"{path.name} {closings.sentence(path)}"
             )
 
 
 def check_approvals(record: Record, ledger: Ledger, findings: Findings) -> None:
     """Whoever is named as approver signed for the account; that a trusted key did, the ledger's own check found."""
-    signed = {(e.body["account"], e.body["approver"]) for e in ledger.entries(kind="approval")}
-    for paid in record.payments:
-        if not paid.approver:
+    signed_approvals = {(e.body["account"], e.body["approver"]) for e in ledger.entries(kind="approval")}
+    for payment in record.payments:
+        if not payment.approver:
             continue  # the page says in its own words that nobody approved
-        if (paid.account, paid.approver) in signed:
-            findings.checked.append(f"the approval of account {paid.account} is signed by a trusted key")
+        if (payment.account, payment.approver) in signed_approvals:
+            findings.checked.append(f"the approval of account {payment.account} is signed by a trusted key")
         else:
             findings.skipped.append(
-                f"the approval of account {paid.account} by {paid.approver}: not signed (holdfast ledger approve)"
+                f"the approval of account {payment.account} by {payment.approver}: not signed (holdfast ledger approve)"
             )

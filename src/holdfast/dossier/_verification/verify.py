@@ -20,19 +20,19 @@ from holdfast._arguments import checked
 from holdfast._regular_file import read_regular
 from holdfast.audit._result import AuditResult
 from holdfast.dossier._dossier import Dossier
-from holdfast.dossier._evidence import MOST_ATTACKS, Picture, untested_claims
-from holdfast.dossier._page import MOST_BYTES, record_of, render, seal_of, written_seal
-from holdfast.dossier._record import FORMAT, Books, Record, file_digest
-from holdfast.dossier._section import visible
-from holdfast.dossier._verification.sources import (
+from holdfast.dossier._evidence import MOST_DRAWN_ATTACKS, Picture, untested_claims
+from holdfast.dossier._ledger_snapshot import LedgerSnapshot
+from holdfast.dossier._page import MOST_PAGE_BYTES, record_of, render, seal_of, written_seal
+from holdfast.dossier._record import FORMAT, Record, file_digest
+from holdfast.dossier._section import make_visible
+from holdfast.dossier._verification.findings import DossierVerification, Findings
+from holdfast.dossier._verification.ledger_checks import (
     Closings,
-    DossierVerification,
-    Findings,
     PageFacts,
     check_accounts,
     check_closings,
     check_recomputed,
-    check_told,
+    check_unrecorded_assumptions,
     differences,
 )
 from holdfast.dossier._verification.versions import Origin
@@ -41,7 +41,7 @@ from holdfast.ledger import Ledger
 from holdfast.ledger._signing.trust import Trust
 from holdfast.release import Release
 
-_REBUILT = (
+_REBUILT_SECTIONS = (
     "releases",
     "promise",
     "picture",
@@ -103,36 +103,40 @@ def verify_dossier(
     findings = Findings()
     trust = public_key if public_key is None or isinstance(public_key, Trust) else Trust.of(public_key)
     page, paths = Path(page), [Path(path) for path in releases]
-    written, text = _page(page, findings)
-    if not written:
+    stored_record, text = _read_page(page, findings)
+    if not stored_record:
         return findings.result()
-    given = [
+    given_files = [
         (file_digest(path), path) for path in paths
     ]  # a file that cannot be read is no fault of the page
     try:
-        if written["format"] == FORMAT:
-            record = Record.from_json(written)
+        if stored_record["format"] == FORMAT:
+            record = Record.from_json(stored_record)
             if not findings.judge:
                 _check_drawing(record, text, findings)
-            loaded = _releases(
-                [(release.name, release.sha256) for release in record.releases], given, findings
+            loaded = _load_listed_releases(
+                [(release.name, release.sha256) for release in record.releases], given_files, findings
             )
             facts = PageFacts.of(record)
         else:
             record = None
-            findings.skipped.append(f"the record: only holdfast {findings.judge} reads {written['format']}")
-            hashes = [str(release["sha256"]) for release in written["releases"]]
-            loaded = _releases(
-                [(str(place), digest) for place, digest in enumerate(hashes, start=1)], given, findings
+            findings.skipped.append(
+                f"the record: only holdfast {findings.judge} reads {stored_record['format']}"
             )
-            facts = PageFacts.of_another_format(written, hashes, loaded)
+            hashes = [str(release["sha256"]) for release in stored_record["releases"]]
+            loaded = _load_listed_releases(
+                [(str(place), digest) for place, digest in enumerate(hashes, start=1)], given_files, findings
+            )
+            facts = PageFacts.of_another_format(stored_record, hashes, loaded)
         closings = None
         if ledger is None:
             findings.skipped.append("the ledger (give --ledger)")
-            _rebuilt(record, written, loaded, None, findings)
+            _check_rebuilt_record(record, stored_record, loaded, None, findings)
         else:
-            sources = _Sources(page=page, facts=facts, record=record, written=written, releases=loaded)
-            closings = _with_ledger(sources, Path(ledger), findings, recompute=recompute, trust=trust)
+            sources = _Sources(
+                page=page, facts=facts, record=record, stored_record=stored_record, releases=loaded
+            )
+            closings = _check_with_ledger(sources, Path(ledger), findings, recompute=recompute, trust=trust)
         if trust is not None:
             from holdfast.dossier._verification.signatures import check_files
 
@@ -149,7 +153,7 @@ class _Sources:
     page: Path
     facts: PageFacts
     record: Record | None
-    written: dict[str, Any]
+    stored_record: dict[str, Any]
     releases: Sequence[Release[Any]]
 
     @property
@@ -160,59 +164,59 @@ class _Sources:
         return list(dict.fromkeys(filter(None, heads)))
 
 
-def _page(path: Path, findings: Findings) -> tuple[dict[str, Any], str]:
+def _read_page(path: Path, findings: Findings) -> tuple[dict[str, Any], str]:
     """The record as it is written, and the text of the page; no record where its maker is not what it says.
 
     A maker that is another version is noted as the one that can judge the page.
     """
-    content = read_regular(path, what="a page", most_bytes=MOST_BYTES)
+    content = read_regular(path, what="a page", most_bytes=MOST_PAGE_BYTES)
     try:
         text = content.decode()
-        written, seal = record_of(text), written_seal(text)
+        stored_record, seal = record_of(text), written_seal(text)
     except (FormatError, UnicodeDecodeError) as error:
         findings.problems.append(f"the page: {error}")
         return {}, ""
     findings.hold(
         seal == seal_of(text), "the page has its seal", "the page was changed: it does not have its seal"
     )
-    origin = Origin.of(written)
+    origin = Origin.of(stored_record)
     findings.problems += origin.problems
     if origin.problems:
         return {}, text
     findings.checked.append(f"version {origin.version}, format and renderer: as they belong together")
     findings.judge = "" if origin.is_own else origin.version
-    return written, text
+    return stored_record, text
 
 
 def _check_drawing(record: Record, text: str, findings: Findings) -> None:
     """The page is what this version draws of its record."""
     try:
-        again = render(record)
+        redrawn = render(record)
     except Exception:  # whatever a forged record makes of a template
-        again = ""
+        redrawn = ""
     findings.hold(
-        again == text,
+        redrawn == text,
         "the page is the drawing of its record, to the last byte",
         "the page shows something else than its record",
     )
 
 
-def _releases(
-    listed: Sequence[tuple[str, str]], given: Sequence[tuple[str, Path]], findings: Findings
+def _load_listed_releases(
+    page_releases: Sequence[tuple[str, str]], given_files: Sequence[tuple[str, Path]], findings: Findings
 ) -> list[Release[Any]]:
     """The release files in the order of the page, which lists a name and a hash of each; none where one is another."""
-    if not given:
+    if not given_files:
         findings.skipped.append("the release (give --release)")
         return []
     if not findings.hold(
-        len(given) == len(listed),
-        f"{len(listed)} release file{'s' * (len(listed) > 1)} for as many in the dossier",
-        f"the dossier is about {len(listed)} releases, {len(given)} were given",
+        len(given_files) == len(page_releases),
+        f"{len(page_releases)} release file{'s' * (len(page_releases) > 1)} for as many in the dossier",
+        f"the dossier is about {len(page_releases)} releases, {len(given_files)} were given",
     ):
         return []
-    by_hash = dict(given)
+    by_hash = dict(given_files)
     loaded: list[Release[Any]] = []
-    for name, sha256 in listed:
+    for name, sha256 in page_releases:
         path = by_hash.pop(sha256, None)
         if not findings.hold(
             path is not None,
@@ -223,61 +227,61 @@ def _releases(
         assert path is not None
         try:
             loaded.append(Release.load(path))
-            check_told(loaded[-1], (), findings)
+            check_unrecorded_assumptions(loaded[-1], (), findings)
         except FormatError as error:
             findings.problems.append(f"release {name}: {error}")
             return []
     return loaded
 
 
-def _with_ledger(
+def _check_with_ledger(
     sources: _Sources, path: Path, findings: Findings, *, recompute: bool, trust: Trust | None
 ) -> Closings | None:
     """The ledger is sound and holds the heads; then all that rests on it. Returns what it closed."""
     closings, record, releases = None, sources.record, sources.releases
     try:
-        with Ledger.open(path, check="nothing", read_only=True) as opened:
-            sound = opened.verify(public_key=trust)
+        with Ledger.open(path, check="nothing", read_only=True) as ledger_file:
+            ledger_verification = ledger_file.verify(public_key=trust)
             if not findings.hold(
-                sound.ok,
-                f"the ledger is sound: {sound.entries} entries, every hash, limit and total",
-                f"the ledger: {'; '.join(sound.problems)}",
+                ledger_verification.ok,
+                f"the ledger is sound: {ledger_verification.entries} entries, every hash, limit and total",
+                f"the ledger: {'; '.join(ledger_verification.problems)}",
             ):
                 return None
             if not sources.heads and (record is not None or releases):
                 findings.problems.append("no ledger paid for this release, as far as the dossier says")
                 return None
-            books = Books.of(opened)
+            snapshot = LedgerSnapshot.of(ledger_file)
             for head in sources.heads:
-                number = books.number_of(head)
+                number = snapshot.number_of(head)
                 if not findings.hold(
                     number is not None,
                     f"the ledger holds the head {head[:12]}… as entry {number}",
                     f"the ledger does not hold the head {head[:12]}…: it is an older copy, or another ledger",
                 ):
                     return None
-            _rebuilt(record, sources.written, releases, opened, findings)
-            check_accounts(releases, opened, findings)
+            _check_rebuilt_record(record, sources.stored_record, releases, ledger_file, findings)
+            check_accounts(releases, ledger_file, findings)
             closings = check_closings(
                 sources.facts,
                 sources.page,
-                opened,
+                ledger_file,
                 findings,
-                signed_up_to=sound.signed_up_to if trust else None,
+                signed_up_to=ledger_verification.signed_up_to if trust else None,
             )
             if trust is not None and record is not None:
                 from holdfast.dossier._verification.signatures import check_approvals
 
-                check_approvals(record, opened, findings)
-            check_recomputed(releases, opened, findings, epsilons=recompute)
+                check_approvals(record, ledger_file, findings)
+            check_recomputed(releases, ledger_file, findings, epsilons=recompute)
     except HoldfastError as error:
         findings.problems.append(f"the ledger: {error}")
     return closings
 
 
-def _rebuilt(
+def _check_rebuilt_record(
     record: Record | None,
-    written: dict[str, Any],
+    stored_record: dict[str, Any],
     releases: Sequence[Release[Any]],
     ledger: Ledger | None,
     findings: Findings,
@@ -306,29 +310,29 @@ def _rebuilt(
             names=[release.name for release in record.releases],
             digests=[release.sha256 for release in record.releases],
             also_run=record.also_run,
-            beside=[attempt.numbers.p_value for attempt in record.tried if attempt.kind == "attack"],
+            attack_p_values=[attempt.numbers.p_value for attempt in record.tried if attempt.kind == "attack"],
             created=record.created,
             head=heads[0] if heads else None,
         ).record
     except HoldfastError as error:
         findings.problems.append(f"the record cannot be built again from its sources: {error}")
         return
-    rebuilt = _as_written(rebuilt, record, ledger)
-    for section, again in visible(rebuilt.to_json()).items():
-        places = list(differences(written[section], again))
+    rebuilt = _with_unsourced_parts(rebuilt, record, ledger)
+    for section, rebuilt_section in make_visible(rebuilt.to_json()).items():
+        places = list(differences(stored_record[section], rebuilt_section))
         if places:
             where = ", ".join(places[:3])
             findings.problems.append(f"{section}: the page says something else than its sources, at {where}")
-        elif section in _REBUILT:
+        elif section in _REBUILT_SECTIONS:
             findings.checked.append(f"{section}: as its sources say")
-    _tables(record, releases, findings)
+    _check_tables(record, releases, findings)
     if any("rows_sha256" in claim.details for release in releases for claim in release.certificates):
         from holdfast.dossier._verification.certificates import check_certificates
 
         check_certificates(releases, ledger, findings)
 
 
-def _as_written(rebuilt: Record, record: Record, ledger: Ledger | None) -> Record:
+def _with_unsourced_parts(rebuilt: Record, record: Record, ledger: Ledger | None) -> Record:
     """The rebuilt record, with what has no source at hand taken from the written one.
 
     That is the version that drew it, and the results of attacks: those are functions of private data, and no dossier
@@ -340,7 +344,7 @@ def _as_written(rebuilt: Record, record: Record, ledger: Ledger | None) -> Recor
         holdfast=record.holdfast,
         renderer=record.renderer,
         tried=tried,
-        picture=_with_lines(rebuilt.picture, record.picture),
+        picture=_with_attack_lines(rebuilt.picture, record.picture),
         contradictions=tuple(attempt.contradiction for attempt in tried if attempt.contradiction is not None),
         not_tested=untested_claims(tried, also_run=record.also_run),
     )
@@ -349,22 +353,24 @@ def _as_written(rebuilt: Record, record: Record, ledger: Ledger | None) -> Recor
     return rebuilt
 
 
-def _with_lines(rebuilt: Picture, written: Picture) -> Picture:
+def _with_attack_lines(rebuilt: Picture, stored: Picture) -> Picture:
     """The lines of attacks come after those of proof and audits; what they are is what was written."""
-    drawn, listed = len(rebuilt.linear.series), len(rebuilt.rows)
-    attacks = written.rows[listed:]
+    proof_line_count, proof_row_count = len(rebuilt.linear.series), len(rebuilt.rows)
+    attacks = stored.rows[proof_row_count:]
     return replace(
         rebuilt,
-        linear=replace(rebuilt.linear, series=(*rebuilt.linear.series, *written.linear.series[drawn:])),
-        log=replace(rebuilt.log, series=(*rebuilt.log.series, *written.log.series[drawn:])),
+        linear=replace(
+            rebuilt.linear, series=(*rebuilt.linear.series, *stored.linear.series[proof_line_count:])
+        ),
+        log=replace(rebuilt.log, series=(*rebuilt.log.series, *stored.log.series[proof_line_count:])),
         rows=(*rebuilt.rows, *attacks),
-        left_out=rebuilt.left_out + max(0, len(attacks) - MOST_ATTACKS),
+        left_out=rebuilt.left_out + max(0, len(attacks) - MOST_DRAWN_ATTACKS),
     )
 
 
-def _tables(record: Record, releases: Sequence[Release[Any]], findings: Findings) -> None:
+def _check_tables(record: Record, releases: Sequence[Release[Any]], findings: Findings) -> None:
     """Counts that are drawn must be counts that were released."""
-    from holdfast.dossier._verification.sources import released_arrays
+    from holdfast.dossier._verification.ledger_checks import released_arrays
 
     released = [array for release in releases for array in released_arrays(release.value)]
     for table in record.tables:
