@@ -523,7 +523,7 @@ def test_a_stranger_asks_the_charges_and_the_page_whose_they_are(
         if hidden == "assumption":
             patch.setattr("holdfast.release._release.foreign_proofs", lambda charged: [])
         if hidden == "red":
-            patch.setattr("holdfast.dossier._record.Assumption", Harmless)
+            patch.setattr("holdfast.dossier._doubts.Assumption", Harmless)
         case = forging.sound(tmp_path / "case")
     extract = extracted(case, case.key, tmp_path / "extract.json")
     assert extract is not None
