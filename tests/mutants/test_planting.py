@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.mutants.__main__ import main
+from tests.mutants.copies import ROOT, SOURCES
 from tests.mutants.fault import Fault
 from tests.mutants.faults import FAULTS
 from tests.mutants.planting import CannotPlant, find, plant, replace_text
@@ -239,6 +243,22 @@ class TestFaults:
     def test_every_fault_can_be_planted(self, capsys: pytest.CaptureFixture[str]) -> None:
         code = main(["--plant-only"])
         assert code == 0, capsys.readouterr().out
+
+    def test_no_fault_reads_a_name_that_is_not_defined(self, tmp_path: Path) -> None:
+        """Such a fault is killed by any test that runs the line, whatever the test asserts."""
+        for number, fault in enumerate(FAULTS):
+            planted = plant(fault, ROOT / SOURCES)
+            if planted.file.suffix == ".py":
+                (tmp_path / f"{number}.py").write_text(planted.after, encoding="utf-8")
+        ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821", "--quiet"]
+        check = subprocess.run(
+            [*ruff, "--output-format", "json", str(tmp_path)], capture_output=True, check=False
+        )
+        undefined = [
+            (FAULTS[int(Path(entry["filename"]).stem)].name, entry["message"])
+            for entry in json.loads(check.stdout)
+        ]
+        assert not undefined
 
     def test_names_are_different(self) -> None:
         assert len({each.name for each in FAULTS}) == len(FAULTS)
