@@ -141,7 +141,7 @@ def measured(folder: Path, n: int, repeats: int) -> str:
     )
     averaged = AveragedRuns(run=course, parts=CORES)
     kernel = Clocked(PartTrainer(run_by_size=averaged.run_by_size, rows=rows))
-    order = Order.shuffled()
+    order = Order.permutation()
     gradient = GradientSum(
         rows=rows, loss=Logistic(), weights=np.zeros(dimension), form=np.ones(dimension), clip=1.2, bound=2.4
     )

@@ -171,7 +171,7 @@ class TestSameAnswers:
         expected = as_multiset(all_rows(reference(rows, schema)))
         assert table.count() == table.units() == rows.num_rows
         assert as_multiset(all_rows(table)) == expected
-        assert as_multiset(all_rows(table, Order.shuffled(seeded()))) == expected
+        assert as_multiset(all_rows(table, Order.permutation(seeded()))) == expected
         assert as_multiset(all_rows(table, Order.keyed_hash("id"))) == expected
 
     def test_counts_agree_with_codes_of_batches(self, store: Store, tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ class TestOrder:
         source = seeded()
         seen: Counter[tuple[int, ...]] = Counter()
         for _ in range(readings):
-            place = np.argsort(all_rows(table, Order.shuffled(source))[:, 0])
+            place = np.argsort(all_rows(table, Order.permutation(source))[:, 0])
             seen.update(map(tuple, np.argsort(place.reshape(groups, 4), axis=1).tolist()))
         expected = groups * readings / 24
         statistic = sum((seen[order] - expected) ** 2 / expected for order in permutations(range(4)))
@@ -232,18 +232,18 @@ class TestOrder:
 
     def test_one_order_is_one_order(self, store: Store, tmp_path: Path) -> None:
         table = opened(store, tmp_path, pa.table({"x": np.arange(50)}), Schema([Numeric("x", 0, 49)]))
-        order = Order.shuffled(seeded())
+        order = Order.permutation(seeded())
         first, second = all_rows(table, order), all_rows(table, order, rows=7)
         np.testing.assert_array_equal(first, second)
         assert first[:, 0].tolist() != list(range(50))
-        assert all_rows(table, Order.shuffled()).tolist() != first.tolist()
+        assert all_rows(table, Order.permutation()).tolist() != first.tolist()
 
     def test_replacing_a_record_changes_one_position(self, store: Store, tmp_path: Path) -> None:
         schema = Schema([Numeric("x", 0, 99), Identifier("id")])
         before = {"x": np.arange(40), "id": np.arange(40)}
         after = {"x": np.where(np.arange(40) == 17, 99, np.arange(40)), "id": np.arange(40)}
         for make in (
-            lambda: Order.shuffled(seeded()),
+            lambda: Order.permutation(seeded()),
             lambda: Order.keyed_hash("id", source=seeded()),
             lambda: Order.keyed_hash("id", key=b"k" * 16, neighbours_keep_identifier=True),
             lambda: Order.storage(position_carries_no_information=True),
@@ -296,7 +296,7 @@ class TestOrder:
 
     def test_partitions(self, store: Store, tmp_path: Path) -> None:
         table = opened(store, tmp_path, pa.table({"x": np.arange(10)}), Schema([Numeric("x", 0, 9)]))
-        order = Order.shuffled(seeded())
+        order = Order.permutation(seeded())
 
         def gather(batches: Iterator[Batch]) -> list[float]:
             return [x for batch in batches for x in batch.column("x").tolist()]
@@ -386,13 +386,13 @@ class TestUsers:
     def test_ranking_pads_every_user(self, store: Store, tmp_path: Path) -> None:
         rows, schema = visits(), visits_schema(3)
         table = opened(store, tmp_path, rows, schema, entropy=seeded())
-        for order in (Order.shuffled(seeded()), Order.keyed_hash("user", source=seeded())):
+        for order in (Order.permutation(seeded()), Order.keyed_hash("user", source=seeded())):
             read = all_rows(table, order, rows=16)
             present = read[:, -1] == 1
             assert len(read) == 3 * table.units()
             assert as_multiset(read[present][:, :-1]) == as_multiset(all_rows(table))
         encoder = Encoder(schema)
-        for batch in table.batches(order=Order.shuffled(seeded())):
+        for batch in table.batches(order=Order.permutation(seeded())):
             assert batch.present is not None
             assert not encoder.transform(batch)[~batch.present].any()
 
@@ -477,8 +477,8 @@ def test_entropy_is_fresh_by_default(store: Store, tmp_path: Path) -> None:
     rows, schema = visits(), visits_schema(1)
     kept = {tuple(as_multiset(all_rows(opened(store, tmp_path, rows, schema)))) for _ in range(3)}
     assert len(kept) == 3
-    assert Order.shuffled().provenance == "secure"
-    assert Order.shuffled(Source(seed=1)).provenance == "seeded"
+    assert Order.permutation().provenance == "secure"
+    assert Order.permutation(Source(seed=1)).provenance == "seeded"
 
 
 def test_unknown_sources() -> None:

@@ -27,15 +27,15 @@ def test_keyed_hash_is_sha256() -> None:
 
 
 def test_shuffled_is_a_permutation_that_the_object_keeps() -> None:
-    order = Order.shuffled(Source(seed=3))
+    order = Order.permutation(Source(seed=3))
     drawn = order.index(1000, no_identifiers)
     assert sorted(drawn.tolist()) == list(range(1000))
     np.testing.assert_array_equal(drawn, order.index(1000, no_identifiers))
-    assert drawn.tolist() != Order.shuffled(Source(seed=4)).index(1000, no_identifiers).tolist()
+    assert drawn.tolist() != Order.permutation(Source(seed=4)).index(1000, no_identifiers).tolist()
 
 
 def test_declarations() -> None:
-    with pytest.raises(ParameterError, match=r"Order\.shuffled"):
+    with pytest.raises(ParameterError, match=r"Order\.permutation"):
         Order.storage(position_carries_no_information=False)
     with pytest.raises(ParameterError, match="neighbours_keep_identifier"):
         Order.keyed_hash("id", key=b"0" * 32)
@@ -47,7 +47,7 @@ def test_declarations() -> None:
 
 
 def test_assumptions() -> None:
-    assert Order.shuffled().assumptions == ()
+    assert Order.permutation().assumptions == ()
     assert Order.keyed_hash("id").assumptions == ()
     assert Order.per_record_batches(batches=2, cap=4).assumptions == ()
     (fixed,) = Order.keyed_hash("id", key=b"0" * 32, neighbours_keep_identifier=True).assumptions
@@ -57,14 +57,14 @@ def test_assumptions() -> None:
 
 
 def test_keys_are_never_shown() -> None:
-    for order in (Order.shuffled(), Order.keyed_hash("id"), Order.per_record_batches(batches=2, cap=4)):
+    for order in (Order.permutation(), Order.keyed_hash("id"), Order.per_record_batches(batches=2, cap=4)):
         assert order.key.hex() not in repr(order)
         assert "key" not in repr(order).replace("KeyedHash", "")
 
 
 @pytest.mark.parametrize("adjacency", [Adjacency.replace, Adjacency.zero_out])
 def test_all_orders_are_admitted_where_the_count_is_public(adjacency: Adjacency) -> None:
-    Order.shuffled().admit(adjacency, SCHEMA)
+    Order.permutation().admit(adjacency, SCHEMA)
     Order.keyed_hash("id").admit(adjacency, SCHEMA)
     Order.storage(position_carries_no_information=True).admit(adjacency, SCHEMA)
     Order.per_record_batches(batches=2, cap=4).admit(adjacency, SCHEMA)
@@ -72,7 +72,7 @@ def test_all_orders_are_admitted_where_the_count_is_public(adjacency: Adjacency)
 
 def test_rankings_are_refused_under_add_remove() -> None:
     for order in (
-        Order.shuffled(),
+        Order.permutation(),
         Order.keyed_hash("id"),
         Order.storage(position_carries_no_information=True),
     ):

@@ -156,7 +156,7 @@ def data() -> Iterator[tuple[str, Plain]]:
 
         def told(t: Any = table) -> Any:
             encoder = Encoder(t.schema, ("age", "dose", "stage"), row_norm=1.0)
-            order = Order.shuffled(Account(ZCDP(1.0), seed=0).source)
+            order = Order.permutation(Account(ZCDP(1.0), seed=0).source)
             batch = next(iter(t.batches(order=order, rows=5))) if t.adjacency.count_is_public else None
             return {
                 "counts": t.counts([["age", "ill"], ["stage"]]),

@@ -11,7 +11,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="written otherwise: numerals of a file are those of its declaration alone",
         target="data:Categorical.spellings",
-        old="spellings.setdefault(self.spelled(writing), spellings[self.spelled(category)])",
+        old="spellings.setdefault(self.normal_text(writing), spellings[self.normal_text(category)])",
         new="pass",
         tests=(
             "tests/learn/estimators/test_label_types.py::test_classes_are_found_however_a_program_writes_them",
@@ -27,7 +27,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="written otherwise: any European letter is Western",
         target="data:_in_an_alphabet",
-        old="if not letters or _misplaced(text) >= _FEW_MISPLACED:\n        return False",
+        old="if not letters or _misplaced_share(text) >= _MOST_MISPLACED_SHARE:\n        return False",
         new="return bool(letters)",
         tests=("tests/data/draft/test_written_files.py::test_the_letters_of_a_language_tell_its_encoding",),
     ),

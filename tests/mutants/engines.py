@@ -441,7 +441,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="postgres: everybody is trusted with code",
-        target="data:trusted",
+        target="data:is_trusted_sql",
         old="(r.rolsuper OR r.rolname = CURRENT_USER{named})",
         new="(true{named})",
         tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),

@@ -23,7 +23,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="order: a key that is not fresh",
-        target="data:Order.shuffled",
+        target="data:Order.permutation",
         old="source.bytes(KEY_BYTES)",
         new="bytes(KEY_BYTES)",
         tests=("tests/contracts/test_engines.py::TestOrder::test_shuffled_is_uniform[duckdb-parquet]",),

@@ -405,7 +405,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="tables: storage order in place of a shuffle",
         target="learn:TableExamples.shuffled_chunks",
-        old="Order.shuffled(source)",
+        old="Order.permutation(source)",
         new="Order.irrelevant()",
         tests=("tests/learn/rows/test_examples.py::test_every_pass_is_a_fresh_order_of_the_same_rows",),
     ),

@@ -349,7 +349,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="two steps: the other unit comes for nothing",
-        target="privacy:GroupReplace._split",
+        target="privacy:GroupReplace._split_delta",
         old="(removed + grown)",
         new="np.maximum(removed, grown)",
         tests=("tests/privacy/curves/test_pairs.py::test_replaced_samples_against_the_mixture_itself",),

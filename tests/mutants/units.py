@@ -11,14 +11,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="unit: a table is opened whose unit is open",
         target="data:open_table",
-        old="schema.confirmed()",
+        old="schema.require_confirmed()",
         new="pass",
         tests=(f"{UNITS}::test_an_open_unit_is_refused_before_a_row_is_read[a file]",),
     ),
     Fault(
         name="unit: rows are encoded while the unit is open",
         target="data:encode_batch",
-        old="schema.confirmed()",
+        old="schema.require_confirmed()",
         new="pass",
         tests=(f"{UNITS}::test_an_open_unit_is_refused_before_a_row_is_read[encode_batch]",),
     ),

@@ -33,4 +33,4 @@ def declared_schema(path: Path) -> Schema:
     from holdfast.data._schema import Schema
 
     unit: str | None = click.get_current_context().meta.get(_UNIT_KEY)
-    return Schema.load(path).with_asked_unit(unit).confirmed()
+    return Schema.load(path).with_asked_unit(unit).require_confirmed()

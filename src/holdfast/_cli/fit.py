@@ -114,7 +114,7 @@ def fit(
 
     # Everything that can be refused is, before anything is spent.
     check_payment_options(ledger=ledger, dataset=dataset, account=account, epsilon=epsilon)
-    schema = declared_schema(schema_file).confirmed().at_levels(parse_levels(levels))
+    schema = declared_schema(schema_file).require_confirmed().at_levels(parse_levels(levels))
     delta_is_given, delta = delta is not None, delta_within_ledger(delta, ledger, dataset)
     settings: dict[str, Any] = {
         "model": model,

@@ -133,7 +133,7 @@ def synth(
     check_payment_options(ledger=ledger, dataset=dataset, account=account, epsilon=epsilon)
     if epsilon is None and dry:
         raise ParameterError("--epsilon must be given with --estimate, which looks at no ledger")
-    schema = declared_schema(schema_file).confirmed().at_levels(parse_levels(levels))
+    schema = declared_schema(schema_file).require_confirmed().at_levels(parse_levels(levels))
     delta_is_given, delta = delta is not None, delta_within_ledger(delta, ledger, dataset)
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     synthesizer = Synthesizer(

@@ -105,7 +105,7 @@ def attribute_risk(
     (True, (50, 200, 500), 'internal')
     """
     if schema is not None:
-        schema.confirmed()
+        schema.require_confirmed()
     attacker = Attacker() if attacker is None else attacker
     scoring = Scoring() if scoring is None else scoring
     require(

@@ -90,7 +90,7 @@ def shadow_release(
     (True, 'flipped')
     """
     if schema is not None:
-        schema.confirmed()
+        schema.require_confirmed()
     require(trials >= 8, "trials", trials, ">= 8", "half of them teach the attack")
     relation = Adjacency.of(adjacency)
     people, target_record = _records(population), _records(target)

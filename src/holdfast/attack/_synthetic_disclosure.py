@@ -80,7 +80,7 @@ def synthetic_disclosure(
     True
     """
     if schema is not None:
-        schema.confirmed()
+        schema.require_confirmed()
     require(number >= 1, "number", number, ">= 1")
     table, declared, _ = opened_rows(rows, schema)
     read = reader(declared, table)

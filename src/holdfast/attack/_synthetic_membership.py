@@ -66,7 +66,7 @@ def synthetic_membership(
     (True, 'internal')
     """
     if schema is not None:
-        schema.confirmed()
+        schema.require_confirmed()
     table, declared, guarantee = opened_rows(rows, schema)
     read = reader(declared, table)
     inside, outside = read(members), read(non_members)

@@ -111,7 +111,7 @@ class Batch:
 
 def encode_batch(schema: Schema, columns: Mapping[str, object], rows: int) -> Batch:
     """Read Arrow columns as the schema says, whose unit is confirmed. Nothing in the values can make this raise."""
-    schema.confirmed()
+    schema.require_confirmed()
     values: dict[str, Floats | Codes] = {}
     missing: dict[str, NDArray[np.bool_]] = {}
     undeclared: dict[str, NDArray[np.bool_]] = {}

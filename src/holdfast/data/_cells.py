@@ -72,7 +72,7 @@ def declared_cells(column: Categorical, values: Any) -> tuple[NDArray[np.int64],
     """
     if column.null is not None and column.other is not None:
         return categorical_cells(column, values), None
-    wide, narrow, cells_of_none = column.widened
+    wide, narrow, cells_of_none = column.exhaustive_form
     cells = categorical_cells(wide, values)
     absent = np.isin(cells, cells_of_none)
     return np.asarray(narrow)[cells], absent if absent.any() else None
@@ -85,7 +85,7 @@ def _text_cells(column: Categorical, texts: Any, *, whole: bool) -> NDArray[np.i
     known = category_texts(column, whole=whole)
     if column.trim or column.fold:
         coded = texts.dictionary_encode()
-        compared = [column.spelled(word) for word in coded.dictionary.to_pylist()]
+        compared = [column.normal_text(word) for word in coded.dictionary.to_pylist()]
         texts = pa.array(compared, pa.large_string()).take(coded.indices)
     position = pc.index_in(texts, value_set=pa.array(list(known), pa.large_string()))
     codes = np.array([*known.values(), column.other_code], dtype=np.int64)

@@ -181,7 +181,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         """The rows `X` as the schema reads them, before they become features."""
         from holdfast.data._arrow_columns import arrow_columns
 
-        chosen = self.schema.confirmed().select(*self.columns_)
+        chosen = self.schema.require_confirmed().select(*self.columns_)
         X = given_columns(_as_rows(X), self.columns_, known=self.schema.names)
         columns = arrow_columns(X, list(self.columns_))
         rows = len(next(iter(columns.values()))) if columns else 0

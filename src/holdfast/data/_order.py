@@ -3,7 +3,7 @@
 The proofs of methods that read records one after another compare two runs that differ in one position.
 So an order is admissible when changing one unit changes one position, whatever the table's layout was:
 
-1. `Order.shuffled()`: a uniformly random permutation, drawn for the run and kept secret (the default);
+1. `Order.permutation()`: a uniformly random permutation, drawn for the run and kept secret (the default);
 2. `Order.keyed_hash(column)`: by a keyed hash of an identifier that does not depend on the other values;
 3. `Order.storage(...)`: as stored, only if the caller declares that position carries no information.
 
@@ -64,10 +64,10 @@ class Order(ABC):
             )
 
     @staticmethod
-    def shuffled(source: Source | None = None) -> Shuffled:
+    def permutation(source: Source | None = None) -> Shuffled:
         """A secret uniform permutation from `source`. The object keeps it: every pass with this order is the same one.
 
-        >>> order = Order.shuffled(Source(seed=1))
+        >>> order = Order.permutation(Source(seed=1))
         >>> sorted(order.index(5, lambda name: []).tolist())
         [0, 1, 2, 3, 4]
         """
@@ -127,7 +127,7 @@ class Order(ABC):
             "position_carries_no_information",
             position_carries_no_information,
             "declared as True",
-            "use Order.shuffled() if you cannot",
+            "use Order.permutation() if you cannot",
         )
         harmless = Assumption(
             kind=READING_OF_ROWS, text="the position of a record in the table carries no information"
@@ -193,7 +193,7 @@ class KeyedHash(Order):
         if unit.max_rows > 1 and self.column != unit.column:
             raise ParameterError(
                 f"column must be the user column {unit.column!r} when users have several rows, "
-                f"got column={self.column!r}; or use Order.shuffled()"
+                f"got column={self.column!r}; or use Order.permutation()"
             )
 
     def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Codes:
@@ -216,7 +216,7 @@ class Storage(Order):
         if schema.confirmed_unit.max_rows > 1:
             raise ParameterError(
                 "order must not be Order.storage() when users have several rows: they are padded to "
-                f"max_rows={schema.confirmed_unit.max_rows}; use Order.shuffled()"
+                f"max_rows={schema.confirmed_unit.max_rows}; use Order.permutation()"
             )
 
     def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Codes:

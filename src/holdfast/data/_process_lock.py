@@ -54,16 +54,16 @@ def new_locked_folder(name: Callable[[], Path]) -> tuple[Path, int | None]:
 
 def abandoned_file(path: Path) -> AbstractContextManager[bool]:
     """Whether a file of this user is there that no process holds; for as long as the block lasts we hold it."""
-    return _held(path, os.O_RDWR | _AT_ONCE, stat.S_ISREG)
+    return _hold(path, os.O_RDWR | _AT_ONCE, stat.S_ISREG)
 
 
 def abandoned_folder(path: Path) -> AbstractContextManager[bool]:
     """The same of a folder."""
-    return _held(path, os.O_RDONLY | _AT_ONCE, stat.S_ISDIR)
+    return _hold(path, os.O_RDONLY | _AT_ONCE, stat.S_ISDIR)
 
 
 @contextmanager
-def _held(path: Path, flags: int, kind: Callable[[int], bool]) -> Iterator[bool]:
+def _hold(path: Path, flags: int, kind: Callable[[int], bool]) -> Iterator[bool]:
     handle = _lock(path, flags, kind)
     try:
         yield handle is not None

@@ -127,7 +127,7 @@ class Table(ABC):
     reopen: Callable[[Schema], Table] | None = None
 
     def __init__(self, schema: Schema, *, adjacency: Adjacency, n_public: int | None) -> None:
-        self.schema = schema.confirmed()
+        self.schema = schema.require_confirmed()
         self.adjacency = adjacency
         self.n_public = n_public
 
@@ -209,7 +209,7 @@ class Table(ABC):
         """
         schema = self._select(columns)
         require(rows >= 1, "rows", rows, ">= 1")
-        order = Order.shuffled() if order is None else order
+        order = Order.permutation() if order is None else order
         order.admit(self.adjacency, self.schema)
         return self._stream(schema, order, rows)
 
@@ -260,10 +260,10 @@ class Table(ABC):
         is in must not depend on the other records' values.
         """
         require(partitions >= 1, "partitions", partitions, ">= 1")
-        order = Order.shuffled() if order is None else order
+        order = Order.permutation() if order is None else order
         if not order.ranks:
             raise AdjacencyError(
-                "map_partitions needs an order that ranks the records, such as Order.shuffled()"
+                "map_partitions needs an order that ranks the records, such as Order.permutation()"
             )
         stream = self.batches(columns, order=order, rows=rows)
         total = self.units() * self.unit.max_rows

@@ -202,7 +202,7 @@ def rehearse(
     from holdfast.data._engines import open_table
     from holdfast.learn._estimators.classifiers import PrivateLogisticRegression
 
-    schema.confirmed()
+    schema.require_confirmed()
     require(fits >= 1, "fits", fits, ">= 1")
     require(0 < holdout < 1, "holdout", holdout, "in (0, 1)")
     labelled = np.flatnonzero(with_value(schema[target], columns[target]))

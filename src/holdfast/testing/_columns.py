@@ -147,7 +147,7 @@ def a_released_value_is_read_as_itself(column: DeclaredColumn) -> None:
     # A missing value is released as missing.
     if isinstance(column, Numeric) and column.has_null_cell:
         released_values[-1] = None
-    if isinstance(column, Categorical) and column.null not in (None, column.other, *column.listed):
+    if isinstance(column, Categorical) and column.null not in (None, column.other, *column.declared_labels):
         released_values[column.null_code] = None
     readings = _read_rows(read_batch(column, released_values), column.name)
     for place, (value, (_, cell, _)) in enumerate(zip(released_values, readings, strict=True)):

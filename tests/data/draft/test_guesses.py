@@ -85,7 +85,7 @@ def test_every_column_is_what_it_is(draft: Draft) -> None:
     assert dict(paid.aliases) == {"N": "no", "y": "Yes"}
     assert isinstance(schema["size"], Categorical)
     assert schema["size"].ordered
-    assert [label.lower() for label in schema["size"].listed] == ["small", "medium", "large"]
+    assert [label.lower() for label in schema["size"].declared_labels] == ["small", "medium", "large"]
     assert isinstance(schema["churned"], Categorical)
     assert schema["churned"].values == (0, 1)
     assert schema.unit == UnconfirmedUnit(["customer_id"])
@@ -98,7 +98,11 @@ def test_a_target_in_words_has_the_classes_that_were_found() -> None:
     assert isinstance(left, Categorical)
     assert isinstance(rating, Categorical)
     assert (left.values, left.other) == (("left", "stayed"), None)
-    assert (rating.listed[:3], rating.other, rating.ordered) == (("low", "mid", "high"), "(other)", True)
+    assert (rating.declared_labels[:3], rating.other, rating.ordered) == (
+        ("low", "mid", "high"),
+        "(other)",
+        True,
+    )
 
 
 def test_every_guess_says_what_it_rests_on(draft: Draft) -> None:
@@ -504,7 +508,7 @@ def test_a_large_count_is_no_marker_and_an_answer_is() -> None:
 def test_labels_in_letters_that_look_like_digits_are_texts() -> None:
     drafted = draft_of({"place": ["²a", "①b", "٣c", "4d"] * 9}).schema["place"]
     assert isinstance(drafted, Categorical)
-    assert set(drafted.listed) == {"²a", "①b", "٣c", "4d"}
+    assert set(drafted.declared_labels) == {"²a", "①b", "٣c", "4d"}
 
 
 def test_illnesses_with_points_and_postcodes_of_letters_are_codes() -> None:

@@ -59,7 +59,7 @@ def test_a_file_is_read_as_it_is_written(drawn: tuple[str, ...], tmp_path: Path)
     town, amount, note = (draft.schema[name] for name in ("town", "amount", "note"))
     assert isinstance(town, Categorical)
     assert isinstance(amount, Numeric)
-    assert set(town.listed) == set(words)
+    assert set(town.declared_labels) == set(words)
     assert (amount.low, amount.high) == (0.0, 200.0)
     assert note.cells == 4
     with pytest.warns(match="draft"):
@@ -140,7 +140,7 @@ def test_many_texts_that_come_back_are_the_most_frequent_ones() -> None:
     draft = draft_of({"charge": draw.choice(letters, 6000, p=share / share.sum())})
     charge = draft.schema["charge"]
     assert isinstance(charge, Categorical)
-    assert (len(charge.listed), charge.other) == (200, "(other)")
+    assert (len(charge.declared_labels), charge.other) == (200, "(other)")
     assert "the 200 most frequent" in " ".join(draft.reasons["charge"])
 
 
@@ -159,10 +159,12 @@ def test_the_fit_reads_what_the_draft_read(name: str, tmp_path: Path) -> None:
     counts = open_table(path, schema).counts([[column.name] for column in listed])
     for column, count in zip(listed, counts, strict=True):
         expected = Counter(
-            column.spelled(text.strip() if column.trim else text) for text in layout.columns[column.name]
+            column.normal_text(text.strip() if column.trim else text) for text in layout.columns[column.name]
         )
-        for label, cell in zip(column.listed, count.tolist(), strict=False):
-            same = [text for text, code in column.spellings.items() if code == column.listed.index(label)]
+        for label, cell in zip(column.declared_labels, count.tolist(), strict=False):
+            same = [
+                text for text, code in column.spellings.items() if code == column.declared_labels.index(label)
+            ]
             assert cell == sum(expected[text] for text in same), (column.name, label)
     made = Synthesizer(1.0, 1e-6, method="independent", random_state=1).fit(path, schema)
     assert set(made.sample().column_names) == set(schema.names)
@@ -208,7 +210,7 @@ def test_the_letters_of_a_language_tell_its_encoding(language: str, tmp_path: Pa
         )
         drafted = draft_of(str(path)).schema["town"]
         assert isinstance(drafted, Categorical)
-        assert set(drafted.listed) == set(map(str, town))
+        assert set(drafted.declared_labels) == set(map(str, town))
 
 
 @pytest.mark.parametrize("content", ["a,b\n1;2;3\n4\n", 'a,b\n"1,2\n"3,4\n', "a,b\n,\n,\n"])

@@ -153,7 +153,7 @@ class Domain:
             return replace(
                 domain, inner=tuple(tuple(math.floor(number) for number in cell) for cell in domain.inner)
             )
-        values = column.listed
+        values = column.declared_labels
         # What is neither a number nor a category cannot be put into a model: such people have no value to guess.
         inside = np.where(codes < len(values), codes, -1)
         return cls(

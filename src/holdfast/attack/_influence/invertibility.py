@@ -98,7 +98,7 @@ def invertibility(
     [(0, 0.5), (1, 0.0)]
     """
     if schema is not None:
-        schema.confirmed()
+        schema.require_confirmed()
     target = Target.of(model)
     require_form(target, shows)
     require(0.0 <= knowledge <= 1.0, "knowledge", knowledge, "in [0, 1]")

@@ -260,7 +260,7 @@ def publishing_options(
     True
     """
     if schema is not None:
-        schema.confirmed()
+        schema.require_confirmed()
     target = Target.of(model)
     random = np.random.default_rng(random_state)
     answers = labels_of(people, labels)

@@ -131,6 +131,6 @@ def _numeric_values(column: Numeric) -> dict[int, Value]:
 
 def _category_values(column: Categorical) -> dict[int, Value]:
     values: dict[int, Value] = dict(enumerate(column.labels))
-    if len(column.listed) <= column.null_code != column.other_code:
+    if len(column.declared_labels) <= column.null_code != column.other_code:
         values[column.null_code] = None  # a cell for missing values alone: its name is no value
     return values

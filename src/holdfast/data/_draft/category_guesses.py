@@ -22,7 +22,7 @@ from holdfast.data._draft.guess import (
 )
 from holdfast.data._draft.texts import CLOCK_TIME
 from holdfast.data._schema import Categorical
-from holdfast.data._schema.spelling import spelled
+from holdfast.data._schema.spelling import normalise_text
 from holdfast.data._storage_kinds import Kind
 
 _POINT_ZERO = re.compile(r"-?(0|[1-9][0-9]*)\.0")
@@ -109,9 +109,9 @@ def _most_frequent(
     trim, fold = bool(options.get("trim")), bool(options.get("fold"))
     rows_of: dict[str, int] = {}
     for word, times in counts.items():
-        compared = spelled(word, trim=trim, fold=fold)
+        compared = normalise_text(word, trim=trim, fold=fold)
         rows_of[compared] = rows_of.get(compared, 0) + times
-    size = {label: rows_of[spelled(label, trim=trim, fold=fold)] for label in labels}
+    size = {label: rows_of[normalise_text(label, trim=trim, fold=fold)] for label in labels}
     chosen = set(sorted(labels, key=lambda label: -size[label])[:most])
     share = sum(size[label] for label in chosen) / evidence.present
     evidence.add_reason(

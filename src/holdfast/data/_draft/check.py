@@ -217,13 +217,13 @@ def _category_check(
         aliases=[
             (text, column.labels[code])
             for text, code in column.spellings.items()
-            if code < column.cells and text not in map(column.spelled, column.labels)
+            if code < column.cells and text not in map(column.normal_text, column.labels)
         ],
     )
     cells = _cells_of(probe, values)
-    markers = {column.spelled(str(marker)) for marker in column.nulls}
+    markers = {column.normal_text(str(marker)) for marker in column.nulls}
     marked = np.array(
-        [text is not None and column.spelled(text) in markers for text in stored_texts], dtype=np.bool_
+        [text is not None and column.normal_text(text) in markers for text in stored_texts], dtype=np.bool_
     )
     strange = (cells == probe.other_code) & ~marked & ~gone
     return ColumnCheck(

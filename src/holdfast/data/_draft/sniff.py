@@ -90,7 +90,11 @@ def _encoding(sample: bytes, odd: bytes) -> str:
         decoded = _decode(whole, encoding)
         if decoded is not None and _in_an_alphabet(decoded, alphabets):
             return encoding
-    if western is not None and _neighbours(western) < 0.5 and _misplaced(western) < _FEW_MISPLACED:
+    if (
+        western is not None
+        and _neighbours(western) < 0.5
+        and _misplaced_share(western) < _MOST_MISPLACED_SHARE
+    ):
         return "cp1252"
     raise DataError(
         "a CSV file must be written in UTF-8, UTF-16, Shift-JIS or a European encoding for a draft to tell which, and "
@@ -115,10 +119,10 @@ _LETTER = r"[^\W\d_]"
 _MISPLACED = re.compile(
     rf"[\u00b1-\u00b3\u00b6\u00b9](?={_LETTER})|(?<={_LETTER})[\u00a1\u00a5\u00bc-\u00bf](?={_LETTER})"
 )
-_FEW_MISPLACED = 0.02
+_MOST_MISPLACED_SHARE = 0.02
 
 
-def _misplaced(text: str) -> float:
+def _misplaced_share(text: str) -> float:
     """How many signs stand where a letter would, for each letter beyond ASCII."""
     return len(_MISPLACED.findall(text)) / max(1, len(_beyond(text)))
 
@@ -130,7 +134,7 @@ def _beyond(text: str) -> list[str]:
 def _in_an_alphabet(text: str, alphabets: tuple[str, ...]) -> bool:
     """Whether nearly all letters of a text are those of one language, and no sign stands for one."""
     letters = _beyond(text)
-    if not letters or _misplaced(text) >= _FEW_MISPLACED:
+    if not letters or _misplaced_share(text) >= _MOST_MISPLACED_SHARE:
         return False
     return any(
         sum(letter in alphabet for letter in letters) >= _COVERED * len(letters) for alphabet in alphabets

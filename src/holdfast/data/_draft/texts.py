@@ -15,7 +15,7 @@ from holdfast.data._draft.evidence import Evidence
 from holdfast.data._readings import numbers
 from holdfast.data._schema.amounts import THOUSANDS, AmountForm
 from holdfast.data._schema.calendar import ISO, UNITS, packed_text, packed_texts, unit_numbers
-from holdfast.data._schema.spelling import BLANKS, spelled
+from holdfast.data._schema.spelling import BLANKS, normalise_text
 
 #: Texts that mean a missing value in any column, in small letters.
 NULLS = frozenset(
@@ -187,13 +187,13 @@ def spellings(counts: Mapping[str, int]) -> tuple[list[str], bool, bool, int]:
     """The most frequent spelling of each word, whether to trim and to fold, and how many other spellings there are."""
     groups: dict[str, Counter[str]] = defaultdict(Counter)
     for word, count in counts.items():
-        groups[spelled(word, trim=True, fold=True)][word] += count
+        groups[normalise_text(word, trim=True, fold=True)][word] += count
     chosen = [
         max(sorted(group), key=lambda word: (group[word], word == word.strip())) for group in groups.values()
     ]
     trim = any(word != word.strip(BLANKS) for word in counts)
     trimmed = {word.strip(BLANKS) for word in counts}
-    fold = len({spelled(word, trim=False, fold=True) for word in trimmed}) < len(trimmed)
+    fold = len({normalise_text(word, trim=False, fold=True) for word in trimmed}) < len(trimmed)
     return (
         sorted((word.strip(BLANKS) for word in chosen), key=_natural),
         trim,
@@ -214,7 +214,7 @@ def _natural(word: str) -> tuple[list[tuple[bool, int, str]], str]:
 
 def yes_and_no(labels: list[str]) -> tuple[list[str], dict[str, str]] | None:
     """The two answers, no first, and other texts for them; None where the labels say something else."""
-    folded = {label: spelled(label, trim=True, fold=True) for label in labels}
+    folded = {label: normalise_text(label, trim=True, fold=True) for label in labels}
     yes, no = ([label for label, text in folded.items() if text in side] for side in (YES, NO))
     if not yes or not no or len(yes) + len(no) < len(labels):
         return None
@@ -227,7 +227,7 @@ def yes_and_no(labels: list[str]) -> tuple[list[str], dict[str, str]] | None:
 
 def known_scale(labels: list[str]) -> list[str] | None:
     """The labels in the order of a known scale; None where they are of none."""
-    places = [spelled(label, trim=True, fold=True) for label in labels]
+    places = [normalise_text(label, trim=True, fold=True) for label in labels]
     for scale in SCALES:
         if len(labels) >= 3 and all(place in scale for place in places):
             return [label for _, label in sorted(zip(map(scale.index, places), labels, strict=True))]

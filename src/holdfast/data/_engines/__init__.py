@@ -191,7 +191,7 @@ def open_table(
     >>> open_table({"sex": ["F", "M", "M", "x"]}, schema).counts([["sex"]])[0].tolist()
     [1, 3]
     """
-    schema.confirmed()
+    schema.require_confirmed()
     resolved = resolve_adjacency(adjacency, schema.adjacency)
     folder = None if local_copy is None or isinstance(local_copy, bool) else Path(local_copy)
     require(

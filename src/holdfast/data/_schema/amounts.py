@@ -75,7 +75,7 @@ class AmountForm:
         return f"{BLANK}{sign}{BLANK}(?:{grouped}[0-9]{{1,100}}){fraction}{BLANK}{after}"
 
     @cached_property
-    def _compiled(self) -> re.Pattern[str]:
+    def _regex(self) -> re.Pattern[str]:
         return re.compile(self.pattern, flags=re.ASCII)
 
     @property
@@ -88,7 +88,7 @@ class AmountForm:
 
     def plain(self, text: str) -> str | None:
         """The numeral of one text; None where it is none."""
-        if self._compiled.fullmatch(text) is None:
+        if self._regex.fullmatch(text) is None:
             return None
         for old, new in self.replacements:
             text = text.replace(old, new)

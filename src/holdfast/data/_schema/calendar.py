@@ -127,7 +127,7 @@ def packed_text(text: str, form: str) -> float:
     parts: dict[str, Any] = {name: int(field or 0) for name, field in fields.items() if name not in "bp"}
     if "b" in fields:
         parts["m"] = MONTHS.get(fields["b"], 0)
-    return float(_packed(parts, fields.get("p") in AFTERNOON))
+    return float(_pack(parts, fields.get("p") in AFTERNOON))
 
 
 #: How many texts are parsed at a time.
@@ -165,11 +165,11 @@ def packed_texts(texts: Any, form: str) -> Floats:
             afternoon = pc.is_in(fields["p"], value_set=pa.array(AFTERNOON, pa.large_string()))
             later = afternoon.to_numpy(zero_copy_only=False).astype(bool)
         places = np.flatnonzero(good.to_numpy(zero_copy_only=False))
-        packed[begin + places] = _packed(parts, later)
+        packed[begin + places] = _pack(parts, later)
     return packed
 
 
-def _packed(parts: dict[str, Any], later: Any) -> Any:
+def _pack(parts: dict[str, Any], later: Any) -> Any:
     """The packed number of the parts of one moment, or of arrays of them; `later` says whether it is after noon."""
     if "y" in parts:
         parts["Y"] = parts["y"] + 1900 + 100 * (parts["y"] < 69)

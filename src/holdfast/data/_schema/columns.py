@@ -27,7 +27,7 @@ from holdfast.data._schema.spelling import (
     check_type,
     checked_aliases,
     checked_markers,
-    spelled,
+    normalise_text,
 )
 from holdfast.errors import ParameterError, require
 
@@ -343,28 +343,28 @@ class Categorical:
         meanings += [(alias, place[meant]) for alias, meant in dict(self.aliases).items()]
         # The markers go where missing values go; a marker that is a category as well would be two things.
         return meanings + [
-            (marker, self.null_code if self.null_code >= len(self.listed) else -1)
+            (marker, self.null_code if self.null_code >= len(self.declared_labels) else -1)
             for marker in map(str, self.nulls)
         ]
 
-    def spelled(self, text: str) -> str:
-        """A text as it is compared."""
-        return spelled(text, trim=self.trim, fold=self.fold) if self.trim or self.fold else text
+    def normal_text(self, text: str) -> str:
+        """The text as it is compared: without blanks around it and in small letters, where that is declared."""
+        return normalise_text(text, trim=self.trim, fold=self.fold) if self.trim or self.fold else text
 
     @cached_property
     def spellings(self) -> dict[str, int]:
         """Every text that stands for something, as it is compared, and its cell; other writings of numbers, too."""
         spellings = {
-            self.spelled(text): self.null_code if code < 0 else code for text, code in self.meanings()
+            self.normal_text(text): self.null_code if code < 0 else code for text, code in self.meanings()
         }
         if type(self) is Categorical:  # the numerals of a hierarchy are codes
-            for writing, category in other_writings(self.listed):
-                spellings.setdefault(self.spelled(writing), spellings[self.spelled(category)])
+            for writing, category in other_writings(self.declared_labels):
+                spellings.setdefault(self.normal_text(writing), spellings[self.normal_text(category)])
         return spellings
 
     @property
-    def listed(self) -> tuple[str, ...]:
-        """The cells that are declared one by one: all but those for other and missing values."""
+    def declared_labels(self) -> tuple[str, ...]:
+        """The labels of the cells that are declared one by one: all but those for other and missing values."""
         return tuple(str(category) for category in self.categories)
 
     def _codes(self) -> Sequence[int]:
@@ -374,7 +374,7 @@ class Categorical:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """All cells in order: the categories, then `other` and `null` where they are new names."""
-        names = list(self.listed)
+        names = list(self.declared_labels)
         for extra in (self.other, self.null):
             if extra is not None and extra not in names:
                 names.append(extra)
@@ -397,7 +397,7 @@ class Categorical:
     @property
     def other_code(self) -> int:
         """The cell of a value that is not in the list."""
-        return len(self.listed) - 1 if self.other is None else self.labels.index(self.other)
+        return len(self.declared_labels) - 1 if self.other is None else self.labels.index(self.other)
 
     @property
     def null_code(self) -> int:
@@ -405,20 +405,20 @@ class Categorical:
         return self.other_code if self.null is None else self.labels.index(self.null)
 
     @cached_property
-    def widened(self) -> tuple[Categorical, tuple[int, ...], tuple[int, ...]]:
+    def exhaustive_form(self) -> tuple[Categorical, tuple[int, ...], tuple[int, ...]]:
         """The column with a cell of its own for each value that it declares none for.
 
         Then the cell here of each of those cells, and which of them are for what is declared nowhere: values
         outside the list where there is no `other`, missing ones where there is no `null`.
 
-        >>> wide, narrow, nowhere = Categorical("paid", ["no", "yes"], other="(other)").widened
+        >>> wide, narrow, nowhere = Categorical("paid", ["no", "yes"], other="(other)").exhaustive_form
         >>> wide.cells, narrow, nowhere
         (4, (0, 1, 2, 2), (3,))
         """
         names: dict[str, str] = {}
         for place in ("other", "null"):
             if getattr(self, place) is None:
-                names[place] = _unused(f"(no {place})", self)
+                names[place] = _unused_name(f"(no {place})", self)
         wide = replace(self, **names)  # type: ignore[arg-type]  # the two names of cells, which are texts
         known = {label: code for code, label in enumerate(self.labels)}
         known |= {names[place]: getattr(self, f"{place}_code") for place in names}
@@ -441,9 +441,9 @@ class Categorical:
         )
 
 
-def _unused(name: str, column: Categorical) -> str:
+def _unused_name(name: str, column: Categorical) -> str:
     """The name, longer where the column uses it already."""
-    while name in column.labels or column.spelled(name) in column.spellings:
+    while name in column.labels or column.normal_text(name) in column.spellings:
         name += "_"
     return name
 

@@ -56,7 +56,7 @@ class CsvFormat:
     skip: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "encoding", _known(self.encoding))
+        object.__setattr__(self, "encoding", _encoding_name(self.encoding))
         for name, sign, none in (("delimiter", self.delimiter, None), ("quote", self.quote, "")):
             plain = isinstance(sign, str) and len(sign) == 1 and sign.isascii() and sign not in "\n\r"
             require(sign == none or plain, name, sign, "one ASCII character that ends no line")
@@ -98,7 +98,7 @@ class CsvFormat:
         return ", ".join(f"{name} {value!r}" for name, value in self.to_dict().items())
 
 
-def _known(name: str) -> str:
+def _encoding_name(name: str) -> str:
     """The encoding's own name, if every line of it can be read by itself."""
     try:
         encoding = codecs.lookup(name).name.removesuffix("-sig")

@@ -188,21 +188,25 @@ class DateTime(Numeric):
         moment = starts([number], self.unit)[0].item()
         return moment.date() if self.unit in DAILY else moment
 
-    def _declared(self, number: float) -> str:
+    def _moment_text(self, number: float) -> str:
         return str(starts([number], self.unit)[0]).replace("T", " ")[: 10 if self.unit in DAILY else 19]
 
     def to_dict(self) -> dict[str, Any]:
         """The declaration as plain values, for files."""
         record: dict[str, Any] = {"name": self.name, "kind": self.kind}
-        record |= {"low": self._declared(self.low), "high": self._declared(self.high), "unit": self.unit}
+        record |= {
+            "low": self._moment_text(self.low),
+            "high": self._moment_text(self.high),
+            "unit": self.unit,
+        }
         if self.format != ISO:
             record["format"] = self.format
         if self.bins is not None:
             tupled = isinstance(self.bins, tuple)
-            record["bins"] = [self._declared(edge) for edge in self.bins] if tupled else self.bins
-        record["null"] = self._declared(self.null) if isinstance(self.null, float) else self.null
+            record["bins"] = [self._moment_text(edge) for edge in self.bins] if tupled else self.bins
+        record["null"] = self._moment_text(self.null) if isinstance(self.null, float) else self.null
         if self.nulls:
-            record["nulls"] = [self._declared(float(marker)) for marker in self.nulls]
+            record["nulls"] = [self._moment_text(float(marker)) for marker in self.nulls]
         return record | declared_options(self, ("taken_from_data", "dtype"))
 
     def describe(self) -> str:

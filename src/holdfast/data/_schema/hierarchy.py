@@ -101,12 +101,12 @@ class Hierarchy(Categorical):
         return tuple(levels)
 
     @property
-    def listed(self) -> tuple[str, ...]:
+    def declared_labels(self) -> tuple[str, ...]:
         """The cells of this level."""
         return tuple(dict.fromkeys(self.steps[self.level or 0]))
 
     def _codes(self) -> Sequence[int]:
-        place = {name: code for code, name in enumerate(self.listed)}
+        place = {name: code for code, name in enumerate(self.declared_labels)}
         return [place[name] for name in self.steps[self.level or 0]]
 
     def meanings(self) -> list[tuple[str, int]]:

@@ -126,7 +126,7 @@ class Schema:
             raise self.unit.refusal()
         return self.unit
 
-    def confirmed(self) -> Schema:
+    def require_confirmed(self) -> Schema:
         """This schema, if its unit is confirmed; a `ParameterError` otherwise."""
         _ = self.confirmed_unit
         return self
@@ -189,7 +189,7 @@ class Schema:
     def no_features(self) -> str:
         """Which columns no model sees and no synthetic row has; empty where there are none."""
         names = self.identifiers
-        return f"no features, because they are identifiers: {_listed(names)}" if names else ""
+        return f"no features, because they are identifiers: {_names_text(names)}" if names else ""
 
     @property
     def open_levels(self) -> tuple[str, ...]:
@@ -246,9 +246,10 @@ class Schema:
         of_columns = [
             Assumption(
                 kind=READ_FROM_DATA,
-                subject=f"{what} of {_listed(names)}",
+                subject=f"{what} of {_names_text(names)}",
                 voids=True,
-                text=f"{what} of {_listed(names)} were taken from the data: the promise does not cover what they show",
+                text=f"{what} of {_names_text(names)} were taken from the data: the promise does not cover what they "
+                "show",
             )
             for what, names in (("bounds", bounds), ("categories", texts))
             if names
@@ -373,7 +374,7 @@ class Schema:
         return self.describe()
 
 
-def _listed(names: Sequence[str], most: int = 12) -> str:
+def _names_text(names: Sequence[str], most: int = 12) -> str:
     """Names in a sentence; of many columns the first ones, for the schema itself marks them all."""
     more = f" and {len(names) - most} more columns" if len(names) > most else ""
     return ", ".join(names[:most]) + more

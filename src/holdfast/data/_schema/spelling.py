@@ -28,10 +28,10 @@ _TYPES = re.compile(
 )
 
 
-def spelled(text: str, *, trim: bool, fold: bool) -> str:
-    """The text as it is compared.
+def normalise_text(text: str, *, trim: bool, fold: bool) -> str:
+    """The text as it is compared, for a column that trims blanks or folds letters.
 
-    >>> spelled(" YES ", trim=True, fold=True), spelled("MÜNCHEN", trim=False, fold=True)
+    >>> normalise_text(" YES ", trim=True, fold=True), normalise_text("MÜNCHEN", trim=False, fold=True)
     ('yes', 'münchen')
     """
     text = text.strip(BLANKS) if trim else text
@@ -53,7 +53,7 @@ def check_spellings(column: Any) -> None:
     """Refuse two declared texts that are compared as the same text and mean different things."""
     seen: dict[str, int] = {}
     for text, code in column.meanings():
-        if seen.setdefault(column.spelled(text), code) != code:
+        if seen.setdefault(column.normal_text(text), code) != code:
             raise ParameterError(
                 f"categories, aliases and nulls of column {column.name!r} must differ as they are read "
                 f"(trim={column.trim}, fold={column.fold}), but {text!r} stands for two of them; declare it once"

@@ -41,7 +41,7 @@ class Statements:
     position: str
     kinds: Mapping[str, Kind]
     key: bytes
-    kept: str | None = None
+    kept_rows_table: str | None = None
 
     def _column(self, name: str) -> tuple[int, Column]:
         return next((i, column) for i, column in enumerate(self.schema.columns) if column.name == name)
@@ -125,9 +125,9 @@ class Statements:
 
     def _kept_rows(self, names: Sequence[str], part: int = 0, parts: int = 1) -> str:
         """These columns of the rows that are kept of each user (`keep_rows`), with the user `u` and the slot."""
-        if self.kept is not None:
+        if self.kept_rows_table is not None:
             listed = ", ".join([*(f"c{self._column(name)[0]}" for name in names), "u", "slot", "p"])
-            return f"SELECT {listed} FROM {self.kept}"
+            return f"SELECT {listed} FROM {self.kept_rows_table}"
         unit = self.schema.confirmed_unit
         every = [*self.schema.names, *self.schema.identifiers]
         owner = f"r{self._column(str(unit.column))[0]}"
@@ -286,7 +286,7 @@ class Statements:
             return None if column.declares_null or column.has_null_cell else f"(r{i} IS NULL)"
         if not isinstance(column, Categorical) or (column.other is not None and column.null is not None):
             return None
-        wide, _, nowhere = column.widened
+        wide, _, nowhere = column.exhaustive_form
         cell = self.dialect.category_cell(wide, f"r{i}", self.kinds[name])
         return f"({cell} IN ({', '.join(map(str, nowhere))}))"
 

@@ -60,7 +60,7 @@ class HeldOut:
         seed
             Of the split.
         """
-        schema.confirmed()
+        schema.require_confirmed()
         require(0 < holdout < 1, "holdout", holdout, "in (0, 1)")
         require(target in schema.names, "target", target, f"one of the columns {list(schema.names)}")
         rows, used_schema = _declared_columns(columns, schema)

@@ -185,7 +185,7 @@ def recommend(
     """
     schema = data.schema if isinstance(data, Table) else data
     require(isinstance(schema, Schema), "data", type(data).__name__, "a Schema or a Table")
-    schema.confirmed()
+    schema.require_confirmed()
     if rows is None and isinstance(data, Table):
         rows, _ = data.public_count()
     whole = isinstance(rows, int) and not isinstance(rows, bool) and rows >= 1

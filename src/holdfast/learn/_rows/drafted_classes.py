@@ -17,7 +17,7 @@ def drafted_classes(column: Numeric | Categorical) -> tuple[Assumption, ...]:
     """
     if not (isinstance(column, Categorical) and column.taken_from_data):
         return ()
-    added = [repr(label) for label in column.labels if label not in column.listed]
+    added = [repr(label) for label in column.labels if label not in column.declared_labels]
     if not added:
         return ()
     classes = f"{', '.join(added)} {'are classes' if len(added) > 1 else 'is a class'} of {column.name!r}"

@@ -154,7 +154,7 @@ class AveragedRuns:
         partitions = examples.table.map_partitions(
             PartTrainer(run_by_size=self.run_by_size, rows=rows),
             rows.columns,
-            order=Order.shuffled(source),
+            order=Order.permutation(source),
             partitions=self.parts,
         )
         return self.average(partitions)

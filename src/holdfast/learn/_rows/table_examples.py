@@ -89,7 +89,7 @@ class TableExamples(Examples):
 
     def shuffled_chunks(self, source: Source) -> Iterator[Chunk]:
         """The rows in a fresh secret random order."""
-        return self._chunks_in(Order.shuffled(source))
+        return self._chunks_in(Order.permutation(source))
 
     def random_batches(self, source: Source, *, batches: int) -> Iterator[Chunk]:
         """The engine draws the batches by a keyed hash of each record; within a batch the order is secret, too."""
@@ -119,7 +119,7 @@ class TableExamples(Examples):
         table: Any = self.table  # engines that can do it have a method `epochs`
         if not table.can("engine_epochs"):
             return None
-        order = Order.shuffled(source)
+        order = Order.permutation(source)
         weights: Floats = table.epochs(
             self.labelled_rows, options, order=order, passes=passes, records=records
         )

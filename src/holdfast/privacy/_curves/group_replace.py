@@ -62,12 +62,12 @@ class GroupReplace(PrivacyCurve):
             centre = best_split
             for share in np.linspace(-1.0, 1.0, 11):
                 first = centre + share * width * reach
-                total = self._split(first, np.nextafter(epsilons - first, -np.inf))
+                total = self._split_delta(first, np.nextafter(epsilons - first, -np.inf))
                 best_split = np.where(total < best, first, best_split)
                 best = np.minimum(best, total)
         return self._positive(best, all_epsilons)
 
-    def _split(self, first: Floats, second: Floats) -> Floats:
+    def _split_delta(self, first: Floats, second: Floats) -> Floats:
         """A step that removes a unit, up to the loss `first`, and one that adds another, up to `second`."""
         removed, added = _at_any_loss(self.curve, first)[0], _at_any_loss(self.curve, second)[1]
         with np.errstate(over="ignore", invalid="ignore"):

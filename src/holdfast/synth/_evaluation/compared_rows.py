@@ -99,7 +99,7 @@ class ComparedRows:
 
 def plain_schema(schema: Schema, columns: Sequence[str] | None = None) -> Schema:
     """A schema of the columns that can be counted, without privacy units: nothing is released here."""
-    names = schema.confirmed().names if columns is None else tuple(columns)
+    names = schema.require_confirmed().names if columns is None else tuple(columns)
     absent = [name for name in names if name not in schema.names]
     if absent:
         raise ParameterError(

@@ -178,7 +178,7 @@ def category_steps(schema: Schema) -> Mapping[str, Floats]:
         column = schema[name]
         if isinstance(column, Categorical) and column.ordered:
             places = np.full(column.cells, np.nan)
-            places[: len(column.listed)] = np.arange(len(column.listed))
+            places[: len(column.declared_labels)] = np.arange(len(column.declared_labels))
             places_of[name] = places
     return places_of
 

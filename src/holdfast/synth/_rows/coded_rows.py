@@ -136,7 +136,9 @@ def null_cell(column: Numeric | Categorical) -> int | None:
     """The cell that means a missing value and nothing else; None where there is none."""
     if isinstance(column, Numeric):
         return column.cells - 1 if column.has_null_cell else None
-    new = column.null is not None and column.null not in column.listed and column.null != column.other
+    new = (
+        column.null is not None and column.null not in column.declared_labels and column.null != column.other
+    )
     return column.null_code if new else None
 
 

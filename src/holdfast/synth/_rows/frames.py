@@ -144,7 +144,9 @@ def _as_categorical(column: Declared, values: Any, dtype: Any) -> Any:
 
 def _null_label(column: Any) -> str | None:
     """The label of the cell for missing values, if it is not also a category."""
-    new = column.null is not None and column.null not in column.listed and column.null != column.other
+    new = (
+        column.null is not None and column.null not in column.declared_labels and column.null != column.other
+    )
     return str(column.null) if new else None
 
 

@@ -283,7 +283,7 @@ def _answers(source: Any, **options: Any) -> Any:
         unit=PrivacyUnit.user("who", max_rows=2),
     )
     with open_table(source, schema, **options) as table:
-        shuffled = [batch.rows for batch in table.batches(order=Order.shuffled(), rows=3)]
+        shuffled = [batch.rows for batch in table.batches(order=Order.permutation(), rows=3)]
         return (
             [count.tolist() for count in table.counts([["x"], ["k"]])],
             table.units(),
@@ -405,7 +405,7 @@ def _use(source: str) -> None:
     schema = Schema([Numeric("x", 0, 10), Identifier("k")], unit=PrivacyUnit.user("k", max_rows=1))
     with open_table(source, schema) as table:
         table.counts([["x"]])
-        list(table.batches(order=Order.shuffled(), rows=2))
+        list(table.batches(order=Order.permutation(), rows=2))
     rows_of_source(source)
 
 

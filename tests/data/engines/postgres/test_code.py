@@ -209,7 +209,7 @@ def _use(url: str, *, way: str = "auto") -> list[int]:
     with open_table(url, SCHEMA, way=way) as table:
         table.units()
         if way != "sql":
-            list(table.batches(order=Order.shuffled(), rows=7))
+            list(table.batches(order=Order.permutation(), rows=7))
         return [int(n) for n in table.counts([["age"], ["ill"]])[0]]
 
 

@@ -202,7 +202,7 @@ class TestOrder:
         self, extended: Server, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(postgres_plan, "MOST_PLAN_PASSES", 1)
-        options, order, rows = options_for(10, 2), Order.shuffled(Source(seed=1)), labelled()
+        options, order, rows = options_for(10, 2), Order.permutation(Source(seed=1)), labelled()
         with closing(opened(extended)) as table:
             found = table.epochs(rows, options, order=order, passes=2, records=N)
         with extended.admin() as admin:
@@ -268,13 +268,13 @@ class TestWhatCannotBeWritten:
         return statements, LabelledRows(encoder=encoder, target="y", coding=coding)
 
     def test_too_many_columns(self) -> None:
-        keyed_rows(*self.rows(300, 2), Order.shuffled())
+        keyed_rows(*self.rows(300, 2), Order.permutation())
         with pytest.raises(DataError, match="no room for 401 columns"):
-            keyed_rows(*self.rows(400, 2), Order.shuffled())
+            keyed_rows(*self.rows(400, 2), Order.permutation())
 
     def test_several_classes(self) -> None:
         with pytest.raises(DataError, match="several classes"):
-            keyed_rows(*self.rows(2, 3), Order.shuffled())
+            keyed_rows(*self.rows(2, 3), Order.permutation())
 
 
 def sqlstate(admin: Any, made: str) -> str:
@@ -354,7 +354,7 @@ class TestBadRows:
         steps = np.full(2 * -(-records // batch), 0.1) + np.arange(2 * -(-records // batch)) / 1e6
         options = SgdOptions(dimension=labelled().dimension, batch=batch, steps=steps)
         with closing(opened(extended)) as table, pytest.raises(DataError, match="public_count"):
-            table.epochs(labelled(), options, order=Order.shuffled(), passes=2, records=records)
+            table.epochs(labelled(), options, order=Order.permutation(), passes=2, records=records)
 
     def test_an_empty_table(self, extended: Server) -> None:
         rows = "SELECT NULL::bytea AS key, ARRAY[1]::real[] AS x, 1.0::float8 AS y WHERE false"

@@ -47,7 +47,7 @@ def _answers(source: Any) -> Any:
     ]
     schema = Schema(columns, unit=PrivacyUnit.user("who", max_rows=1))
     with open_table(source, schema) as table:
-        rows = sum(batch.rows for batch in table.batches(order=Order.shuffled(), rows=2))
+        rows = sum(batch.rows for batch in table.batches(order=Order.permutation(), rows=2))
         return table.units(), rows, sum(table.counts([["x"]])[0].tolist())
 
 

@@ -90,7 +90,7 @@ def test_additive_fits_give_the_numbers_of_the_memory_engine(session: Any) -> No
 class TestRetries:
     def test_a_kernel_that_fails_at_first(self, session: Any, tmp_path: Path) -> None:
         table = opened(session, partitions=3)
-        order = Order.shuffled(seeded())
+        order = Order.permutation(seeded())
         calm = table.map_partitions(numbers, order=order, partitions=4, rows=7)
         failing = table.map_partitions(FailsOnce(numbers, tmp_path), order=order, partitions=4, rows=7)
         assert failing == calm
@@ -129,7 +129,7 @@ class TestPartitions:
     def test_borders_are_found_among_prefixes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(engine, "BUCKET_ROWS", 4)  # two digits, buckets of about one row
         table = opened(spark.classic())
-        order = Order.shuffled(seeded())
+        order = Order.permutation(seeded())
         parts = table.map_partitions(numbers, order=order, partitions=7)
         assert [part.rows for part in parts] == [N * (p + 1) // 7 - N * p // 7 for p in range(7)]
         assert [x for part in parts for x in part.value] == all_rows(table, order)[:, 0].tolist()
@@ -165,7 +165,7 @@ class TestPartitions:
         rows = pa.table({"id": np.zeros(40, dtype=np.int64), "x": np.linspace(-1, 1, 40)})
         shared = Schema([Identifier("id"), Numeric("x", -2, 2)])
         table = open_table(spark.stored(spark.classic(), rows), shared)
-        for order in (Order.shuffled(seeded()), Order.keyed_hash("id", source=seeded())):
+        for order in (Order.permutation(seeded()), Order.keyed_hash("id", source=seeded())):
             read = all_rows(table, order)[:, 0]
             assert sorted(read) == rows["x"].to_pylist()
             assert abs(np.corrcoef(read, np.arange(40))[0, 1]) < 0.7

@@ -192,13 +192,17 @@ class DuckDBTable(Table):
         That table is made once, for a part of the users at a time, because ranking rows within users must fit into
         memory. A connection of the caller's is only read from: there each statement chooses the rows again.
         """
-        if self._statements.bounds_users and self._scan.can_write and self._statements.kept is None:
+        if (
+            self._statements.bounds_users
+            and self._scan.can_write
+            and self._statements.kept_rows_table is None
+        ):
             parts = 1 + self._number(f"SELECT count(*) FROM {self._scan.source}") // PART_ROWS
             for part in range(parts):
                 put = f"INSERT INTO {KEPT_ROWS_TABLE}" if part else f"CREATE TABLE {KEPT_ROWS_TABLE} AS"
                 statement = f"{put} {self._statements.kept_part(part, parts)}"
                 self._do("choose the rows of each user", partial(self._scan.run, statement))
-            self._statements = replace(self._statements, kept=KEPT_ROWS_TABLE)
+            self._statements = replace(self._statements, kept_rows_table=KEPT_ROWS_TABLE)
         return self._statements
 
     def _number(self, statement: str) -> int:

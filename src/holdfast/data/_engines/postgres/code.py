@@ -85,7 +85,7 @@ LOGIN_TRIGGERS = (
 """Functions of others that run whenever somebody connects, for `trusted('p.proowner')`; servers from 17 have them."""
 
 
-def trusted(owner: str, also: Sequence[str] = ()) -> str:
+def is_trusted_sql(owner: str, also: Sequence[str] = ()) -> str:
     """Whether an owner is a superuser, whoever asks, or a role that is named."""
     named = "".join(f" OR r.rolname = {_LITERAL(role)}" for role in also)
     return (
@@ -109,7 +109,7 @@ def pieces_of_code(relation: int, *, policies: bool, also: Sequence[str] = ()) -
         "SELECT DISTINCT code.code AS code, "
         "coalesce(named.type, 'something') AS kind, coalesce(named.identity, '') AS name, "
         "coalesce(CAST(pg_catalog.pg_get_userbyid(code.owner) AS text), '') AS owner, "
-        f"{trusted('code.owner', also)} AS trusted "
+        f"{is_trusted_sql('code.owner', also)} AS trusted "
         f"FROM reached CROSS JOIN LATERAL ({' UNION ALL '.join(owners)}) AS code (owner, code) "
         "CROSS JOIN LATERAL pg_catalog.pg_identify_object(reached.class, reached.id, 0) AS named "
         "ORDER BY code DESC, kind, name"

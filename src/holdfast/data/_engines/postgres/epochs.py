@@ -241,7 +241,7 @@ def _key(statements: Statements, order: Order, portion: int) -> str:
         name = f"r{statements.place(order.column)}"
         return f"{_hash_of(order.key, name)} || {_hash_of(order.tie_key, place)}"
     raise ParameterError(
-        f"order must be Order.shuffled() or Order.keyed_hash(...) in the database, got {type(order).__name__}"
+        f"order must be Order.permutation() or Order.keyed_hash(...) in the database, got {type(order).__name__}"
     )
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import holdfast._kernel
-from holdfast.data._engines.postgres.code import trusted
+from holdfast.data._engines.postgres.code import is_trusted_sql
 from holdfast.data._engines.postgres.dialect import PostgresDialect
 from holdfast.data._engines.postgres.session import Session
 from holdfast.errors import DataError, MissingExtra
@@ -180,10 +180,10 @@ def drop_statements() -> list[str]:
 SCHEMA_QUERY = (
     "SELECT coalesce(pg_catalog.obj_description(n.oid, 'pg_namespace'), '') AS mark, "
     "pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS usable, "
-    f"{trusted('n.nspowner')} AS trusted, "
+    f"{is_trusted_sql('n.nspowner')} AS trusted, "
     "(SELECT CAST(pg_catalog.min(p.probin) AS text) FROM pg_catalog.pg_proc p "
     "JOIN pg_catalog.pg_language l ON l.oid = p.prolang WHERE p.pronamespace = n.oid AND p.proname = 'version' "
-    f"AND l.lanname = 'c' AND {trusted('p.proowner')}) AS library "
+    f"AND l.lanname = 'c' AND {is_trusted_sql('p.proowner')}) AS library "
     f"FROM pg_catalog.pg_namespace n WHERE n.nspname = '{SCHEMA_NAME}'"
 )
 """One row for the schema: whether it is ours, whether this user may use it, and where its library is."""
@@ -191,7 +191,7 @@ FUNCTIONS_QUERY = (
     "SELECT CAST(p.proname AS text) AS name, pg_catalog.pg_get_function_identity_arguments(p.oid) AS arguments, "
     "CAST(l.lanname AS text) AS language, CAST(p.prosrc AS text) AS source, "
     "coalesce(CAST(t.proname AS text), '') AS step, coalesce(CAST(f.proname AS text), '') AS final, "
-    f"{trusted('p.proowner')} AND NOT p.prosecdef AND p.proconfig IS NULL AS trusted "
+    f"{is_trusted_sql('p.proowner')} AND NOT p.prosecdef AND p.proconfig IS NULL AS trusted "
     "FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace "
     "JOIN pg_catalog.pg_language l ON l.oid = p.prolang "
     "LEFT JOIN pg_catalog.pg_aggregate a ON a.aggfnoid = CAST(p.oid AS pg_catalog.regproc) "

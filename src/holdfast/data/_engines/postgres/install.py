@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast._extras import import_optional
-from holdfast.data._engines.postgres.code import trusted
+from holdfast.data._engines.postgres.code import is_trusted_sql
 from holdfast.data._engines.postgres.connection import Connection
 from holdfast.data._engines.postgres.dialect import PostgresDialect
 from holdfast.data._engines.postgres.extension import (
@@ -203,7 +203,7 @@ def _facts(admin: Administrator) -> Mapping[str, Any]:
         )
     triggers = admin.rows_of(
         "SELECT CAST(e.evtname AS text) AS name FROM pg_catalog.pg_event_trigger e JOIN pg_catalog.pg_proc p "
-        f"ON p.oid = e.evtfoid WHERE e.evtenabled <> 'D' AND NOT {trusted('p.proowner')} ORDER BY e.evtname",
+        f"ON p.oid = e.evtfoid WHERE e.evtenabled <> 'D' AND NOT {is_trusted_sql('p.proowner')} ORDER BY e.evtname",
         doing="look for event triggers",
     )
     if triggers:

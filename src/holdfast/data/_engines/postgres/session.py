@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from holdfast._extras import import_optional
-from holdfast.data._engines.postgres.code import LOGIN_TRIGGERS, trusted
+from holdfast.data._engines.postgres.code import LOGIN_TRIGGERS, is_trusted_sql
 from holdfast.data._engines.postgres.connection import Connection
 from holdfast.data._engines.postgres.pinned import pin_statements
 from holdfast.errors import DataError
@@ -72,7 +72,7 @@ class Session:
 
     def _require_no_login_trigger(self) -> None:
         """Refuse a database in which a function of others has just run as this user."""
-        asked = LOGIN_TRIGGERS.format(trusted("p.proowner"))
+        asked = LOGIN_TRIGGERS.format(is_trusted_sql("p.proowner"))
         triggers = self.answer(asked, "look for event triggers").to_pylist()
         if triggers:
             raise DataError(

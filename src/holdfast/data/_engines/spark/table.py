@@ -263,11 +263,11 @@ class SparkTable(Table):
         require(partitions >= 1, "partitions", partitions, ">= 1")
         require(rows >= 1, "rows", rows, ">= 1")
         schema = self._select(columns)
-        order = Order.shuffled() if order is None else order
+        order = Order.permutation() if order is None else order
         if not isinstance(order, Shuffled | KeyedHash):
             raise AdjacencyError(
                 "map_partitions needs an order that ranks the records and that a retried task repeats: "
-                "Order.shuffled() or Order.keyed_hash(column)"
+                "Order.permutation() or Order.keyed_hash(column)"
             )
         order.admit(self.adjacency, self.schema)
         statements = self._statements_with_positions()
