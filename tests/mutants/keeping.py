@@ -358,7 +358,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="plan: a torn record counts as done",
         target="plan:read_sealed",
-        old="return evidence if seal == wanted else None",
+        old="return evidence if seal == expected_seal else None",
         new="return evidence if seal else None",
         tests=("tests/plan/test_findings.py",),
     ),
@@ -380,7 +380,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="plan: a paid step is done whatever it asks now",
-        target="plan:paid_release",
+        target="plan:paid_outcome",
         old="latest.about != request_digest(request)",
         new="False",
         tests=("tests/plan/test_findings.py::test_a_paid_step_that_asks_something_else_is_not_done",),
@@ -388,13 +388,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="plan: files of others are written over",
         target="plan:ReleasePlan._price",
-        old="self._output_file(step, again=stored is not None).require_new(way_out=self._way_out(step, ledger))",
+        old="self._output_file(step, again=stored_outcome is not None).require_new(way_out=self._way_out(step, ledger))",
         new="pass",
         tests=("tests/plan/test_findings.py", "tests/plan/test_outputs.py"),
     ),
     Fault(
         name="plan: any page may be drawn over",
-        target="plan:DossierStep.stored",
+        target="plan:DossierStep.stored_outcome",
         old='closed["audience"] == self.audience and',
         new="",
         tests=("tests/plan/test_findings.py::test_a_page_for_others_is_not_drawn_over",),

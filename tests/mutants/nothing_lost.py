@@ -199,7 +199,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="plan: a paid step is not rehearsed",
-        target="plan:until_first_charge",
+        target="plan:rehearse_until_first_charge",
         old="step.make(table, account)",
         new="pass",
         tests=(

@@ -30,7 +30,7 @@ FAULTS = (
     ),
     Fault(
         name="useless: a plan pays for its first step and refuses the second",
-        target="plan:until_first_charge",
+        target="plan:rehearse_until_first_charge",
         old="with refuse_useless:",
         new="if True:",
         tests=("tests/cli/test_useless.py::test_a_plan_refuses_before_its_first_step_pays",),

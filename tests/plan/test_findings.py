@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from holdfast._cli.app import app
 from holdfast.ledger import Ledger
-from holdfast.plan._release_plan import STEPS, ReleasePlan
+from holdfast.plan._release_plan import STEP_KINDS, ReleasePlan
 from holdfast.release import Release
 from tests.cli.arguments import PLAN, files, toml
 from tests.dossier.dossier_samples import counts
@@ -64,7 +64,7 @@ def _charges() -> int:
 
 
 def test_every_kind_of_step_is_in_the_plan() -> None:
-    assert set(OUTPUTS) == {kind.kind for kind in STEPS}
+    assert set(OUTPUTS) == {kind.kind for kind in STEP_KINDS}
 
 
 @pytest.mark.parametrize("words", [(), ("--json",), ("--force",)])
@@ -203,6 +203,6 @@ def test_evidence_about_another_release_is_not_done(folder: Path) -> None:
     plan = ReleasePlan.load(folder / "plan.toml")
     steps = {step.name: step for step in plan.steps}
     with Ledger.open("budget.db") as ledger:
-        assert all(steps[name].stored(plan.setting, ledger, steps) for name in ("a", "u"))
+        assert all(steps[name].stored_outcome(plan.setting, ledger, steps) for name in ("a", "u"))
         counts().save(folder / OUTPUTS["fit"], overwrite=True)
-        assert not any(steps[name].stored(plan.setting, ledger, steps) for name in ("a", "u"))
+        assert not any(steps[name].stored_outcome(plan.setting, ledger, steps) for name in ("a", "u"))

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from holdfast._cli.app import app
 from holdfast.errors import ParameterError
 from holdfast.ledger import Ledger
-from holdfast.plan._release_plan import STEPS, ReleasePlan
+from holdfast.plan._release_plan import STEP_KINDS, ReleasePlan
 from tests.cli.arguments import PLAN, files, toml
 
 READ = (
@@ -70,7 +70,7 @@ def _state(folder: Path) -> Mapping[str, object]:
         return held | {"entries": len(ledger.history())}
 
 
-KINDS = [kind.kind for kind in STEPS]
+KINDS = [kind.kind for kind in STEP_KINDS]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,9 +8,9 @@ from typing import Any, get_type_hints
 import pytest
 
 from holdfast.errors import FormatError
-from holdfast.plan._release_plan import STEPS, step_of
+from holdfast.plan._release_plan import STEP_KINDS, step_of
 
-each = pytest.mark.parametrize("kind", STEPS, ids=lambda kind: kind.kind)
+each = pytest.mark.parametrize("kind", STEP_KINDS, ids=lambda kind: kind.kind)
 
 
 def _least(kind: Any) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def _least(kind: Any) -> dict[str, Any]:
 
 
 def test_kinds_are_told_apart() -> None:
-    assert len({kind.kind for kind in STEPS}) == len(STEPS)
+    assert len({kind.kind for kind in STEP_KINDS}) == len(STEP_KINDS)
 
 
 @each

@@ -14,7 +14,7 @@ from holdfast._cli.paths import READ_FILE, Command
 from holdfast._cli.useless import EVEN_IF_USELESS_OPTION
 
 if TYPE_CHECKING:
-    from holdfast.plan._step import Done, Step
+    from holdfast.plan._step import Step, StepOutcome
 
 
 @click.command(cls=Command)
@@ -68,7 +68,7 @@ def run(plan: Path, dry_run: bool, outside: bool, even_if_useless: bool, force: 
         release_plan = replace(release_plan, setting=replace(release_plan.setting, even_if_useless=True))
     finished: list[dict[str, object]] = []
 
-    def report_step(step: Step, done: Done) -> None:
+    def report_step(step: Step, done: StepOutcome) -> None:
         finished.append({"name": step.name, "output": step.output, "finding": done.finding})
         if not as_json:
             click.echo(f"\n{step.kind} {step.name}: {step.output}\n{done.summary}")

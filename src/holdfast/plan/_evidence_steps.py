@@ -11,7 +11,7 @@ from holdfast._regular_file import sha256_of
 from holdfast.data._engines.places import module_file
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.plan._sealed import read_sealed, write_sealed
-from holdfast.plan._step import Done, Setting, Step, require_file, require_step
+from holdfast.plan._step import Setting, Step, StepOutcome, require_file, require_step
 
 if TYPE_CHECKING:
     from holdfast.audit._designs import AuditDesign
@@ -45,10 +45,12 @@ class AttackStep:
         """None: it costs nothing."""
         return None
 
-    def stored(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done | None:
+    def stored_outcome(
+        self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]
+    ) -> StepOutcome | None:
         """A whole report of this step about the model as it is, with the verdict that was reached."""
-        report = read_sealed(self, setting, judged=self._judged(setting, plan))
-        return None if report is None else Done(summary="", finding=report["verdict"] == "refuted")
+        report = read_sealed(self, setting, judged=self._judged_release(setting, plan))
+        return None if report is None else StepOutcome(summary="", finding=report["verdict"] == "refuted")
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Refuse a model that is no step, unknown attacks, and files that do not exist."""
@@ -65,7 +67,7 @@ class AttackStep:
                 raise ParameterError(f"attacks of step {self.name!r}: {error}") from None
         require(self.seed >= 0, f"seed of step {self.name!r}", self.seed, ">= 0")
 
-    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> StepOutcome:
         """Attack, and write the results without the scores of single persons."""
         from holdfast.attack import Target, membership
         from holdfast.attack._models.target import read_records
@@ -82,10 +84,10 @@ class AttackStep:
             attacks=attacks,
             random_state=self.seed,
         )
-        write_sealed(self, setting, report.to_json(), judged=self._judged(setting, plan))
-        return Done(summary=report.summary(), finding=report.verdict() == "refuted")
+        write_sealed(self, setting, report.to_json(), judged=self._judged_release(setting, plan))
+        return StepOutcome(summary=report.summary(), finding=report.verdict() == "refuted")
 
-    def _judged(self, setting: Setting, plan: Mapping[str, Step]) -> Path:
+    def _judged_release(self, setting: Setting, plan: Mapping[str, Step]) -> Path:
         require_step(self, "model", self.model, plan)
         return setting.place(plan[self.model].output)
 
@@ -118,17 +120,19 @@ class DossierStep:
         """None: it costs nothing."""
         return None
 
-    def stored(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done | None:
+    def stored_outcome(
+        self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]
+    ) -> StepOutcome | None:
         """A page that the ledger closed for this audience, under this title if it has one."""
         page = setting.place(self.output)
         if not page.is_file():
             return None
         digest = sha256_of(page, what="a page")
-        ours = any(
+        is_own_page = any(
             closed["audience"] == self.audience and self.title in (None, closed["title"])
             for closed in ledger.closed_pages(digest)
         )
-        return Done(summary="") if ours else None
+        return StepOutcome(summary="") if is_own_page else None
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Refuse evidence that neither a step makes nor a file holds, and bad settings."""
@@ -137,11 +141,11 @@ class DossierStep:
                 if entry not in plan:
                     require_file(setting, self, name, entry)
         require(bool(self.releases), f"releases of step {self.name!r}", self.releases, "one or more")
-        known = self.audience in ("public", "internal")
-        require(known, f"audience of step {self.name!r}", self.audience, "'public' or 'internal'")
+        is_audience = self.audience in ("public", "internal")
+        require(is_audience, f"audience of step {self.name!r}", self.audience, "'public' or 'internal'")
         require(0 < self.confidence < 1, f"confidence of step {self.name!r}", self.confidence, "in (0, 1)")
 
-    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> StepOutcome:
         """Draw the page."""
         from holdfast.dossier import Dossier
         from holdfast.dossier._stored_evidence import read_attacks, read_audit
@@ -160,7 +164,7 @@ class DossierStep:
             confidence=self.confidence,
         )
         dossier.save(setting.place(self.output))
-        return Done(summary=dossier.summary(), finding=bool(dossier.contradictions))
+        return StepOutcome(summary=dossier.summary(), finding=bool(dossier.contradictions))
 
     def _unshown_count(self, setting: Setting, plan: Mapping[str, Step]) -> int:
         """How many audits and attacks of the plan were run and are not on this page.
@@ -216,11 +220,13 @@ class AuditStep:
         """None: it costs nothing."""
         return None
 
-    def stored(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done | None:
+    def stored_outcome(
+        self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]
+    ) -> StepOutcome | None:
         """A whole record of this step about the claim as it is; what it shows is computed again from the audit."""
         from holdfast.audit._result import AuditResult
 
-        record = read_sealed(self, setting, judged=self._judged(setting, plan))
+        record = read_sealed(self, setting, judged=self._judged_release(setting, plan))
         if record is None:
             return None
         try:
@@ -228,8 +234,12 @@ class AuditStep:
         except (FormatError, KeyError):
             return None
         verdict = result.verdict(claim, self.confidence)
-        words = result.summary(claim, confidence=self.confidence)
-        return Done(summary=words, finding=verdict == "refuted") if verdict == record["verdict"] else None
+        summary = result.summary(claim, confidence=self.confidence)
+        return (
+            StepOutcome(summary=summary, finding=verdict == "refuted")
+            if verdict == record["verdict"]
+            else None
+        )
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Refuse a claim that is no step, a function that cannot be loaded, and bad settings."""
@@ -238,17 +248,16 @@ class AuditStep:
         require_step(self, "claim", self.claim, plan)
         require_file(setting, self, "data", self.data)
         load(self.function)
-        kinds = ("one-run", "multi-run", "sequential")
-        require(
-            self.design in kinds, f"design of step {self.name!r}", self.design, " or ".join(map(repr, kinds))
-        )
+        design_names = ("one-run", "multi-run", "sequential")
+        designs_text = " or ".join(map(repr, design_names))
+        require(self.design in design_names, f"design of step {self.name!r}", self.design, designs_text)
         require(0 < self.confidence < 1, f"confidence of step {self.name!r}", self.confidence, "in (0, 1)")
         for name in ("canaries", "runs", "row_norm"):
             value = getattr(self, name)
             require(value is None or value > 0, f"{name} of step {self.name!r}", value, "> 0")
         self._audit_design()  # which refuses what does not belong together
 
-    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> StepOutcome:
         """Audit, and write the result."""
         from holdfast.audit import audit
         from holdfast.audit._run import load
@@ -272,8 +281,10 @@ class AuditStep:
             "epsilon_estimate": result.epsilon_estimate(self.confidence),
             "result": result.to_json(),
         }
-        write_sealed(self, setting, record, judged=self._judged(setting, plan))
-        return Done(summary=result.summary(claim, confidence=self.confidence), finding=verdict == "refuted")
+        write_sealed(self, setting, record, judged=self._judged_release(setting, plan))
+        return StepOutcome(
+            summary=result.summary(claim, confidence=self.confidence), finding=verdict == "refuted"
+        )
 
     def _audit_design(self) -> AuditDesign:
         """The design that the step's settings ask for."""
@@ -292,8 +303,8 @@ class AuditStep:
     def _claim(self, setting: Setting, plan: Mapping[str, Step]) -> Guarantee:
         from holdfast.release import Release
 
-        return Release.load(self._judged(setting, plan)).guarantee
+        return Release.load(self._judged_release(setting, plan)).guarantee
 
-    def _judged(self, setting: Setting, plan: Mapping[str, Step]) -> Path:
+    def _judged_release(self, setting: Setting, plan: Mapping[str, Step]) -> Path:
         require_step(self, "claim", self.claim, plan)
         return setting.place(plan[self.claim].output)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from holdfast.plan._step import Done, Setting, Step, paid_release, spend, until_first_charge
+from holdfast.plan._step import Setting, Step, StepOutcome, paid_outcome, rehearse_until_first_charge, spend
 from holdfast.privacy._account.request import limit_of
 
 if TYPE_CHECKING:
@@ -43,15 +43,17 @@ class SynthStep:
         """The promise that the settings ask for."""
         return limit_of(self.epsilon, self.delta, count=self.n_public)
 
-    def stored(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done | None:
+    def stored_outcome(
+        self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]
+    ) -> StepOutcome | None:
         """The release that this step paid for, byte for byte as the ledger closed it."""
-        return paid_release(self, setting, ledger)
+        return paid_outcome(self, setting, ledger)
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Refuse what would be refused before the first charge."""
-        until_first_charge(self, setting, ledger)
+        rehearse_until_first_charge(self, setting, ledger)
 
-    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> StepOutcome:
         """Synthesise and save."""
         return spend(self, setting, ledger)
 
@@ -101,15 +103,17 @@ class FitStep:
         """The promise that the settings ask for."""
         return limit_of(self.epsilon, self.delta, count=self.n_public)
 
-    def stored(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done | None:
+    def stored_outcome(
+        self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]
+    ) -> StepOutcome | None:
         """The release that this step paid for, byte for byte as the ledger closed it."""
-        return paid_release(self, setting, ledger)
+        return paid_outcome(self, setting, ledger)
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Refuse what would be refused before the first charge."""
-        until_first_charge(self, setting, ledger)
+        rehearse_until_first_charge(self, setting, ledger)
 
-    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> StepOutcome:
         """Fit and save."""
         return spend(self, setting, ledger)
 

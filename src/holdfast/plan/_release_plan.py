@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from holdfast._arguments import checked
 from holdfast._options import Option
@@ -23,12 +23,12 @@ from holdfast.ledger._jobs.turns import Latest
 from holdfast.ledger._report import Standing, share
 from holdfast.plan._evidence_steps import AttackStep, AuditStep, DossierStep
 from holdfast.plan._paid_steps import FitStep, SynthStep
-from holdfast.plan._step import Done, Setting, Step, payer_of_output
+from holdfast.plan._step import Setting, Step, StepOutcome, payer_of_output
 from holdfast.privacy._account.currency import Cost
 from holdfast.release._outputs import FileRead, FileWritten, Outputs, lies_outside
 
 _MOST_PLAN_BYTES = 2**20
-STEPS: tuple[type[Any], ...] = (FitStep, SynthStep, AttackStep, AuditStep, DossierStep)
+STEP_KINDS: tuple[type[Any], ...] = (FitStep, SynthStep, AttackStep, AuditStep, DossierStep)
 """Every kind of step."""
 
 
@@ -38,8 +38,11 @@ class PricedStep:
 
     step: Step
     state: str
+    """What an earlier run left of it, in words."""
     cost: Cost
     output: Path
+    is_done: bool = False
+    """Whether an earlier run did it, so that this one leaves it alone."""
     finding: bool = False
     """Whether an earlier run did it and found something against a promise."""
 
@@ -103,7 +106,7 @@ class Quote:
 
     def summary(self) -> str:
         """A line for each step, then the total."""
-        whole = self.standing.dataset.amount
+        budget = self.standing.dataset.amount
         lines = [
             f"plan {self.name}: dataset {self.standing.dataset.name}, limit {self.standing.dataset.limit.words()}"
         ]
@@ -112,19 +115,19 @@ class Quote:
             price = (
                 "costs nothing"
                 if limit is None
-                else f"{limit.words()}, {share(priced.cost, whole)} of the limit"
+                else f"{limit.words()}, {share(priced.cost, budget)} of the limit"
             )
             lines.append(
                 f"  {priced.step.kind:<8} {priced.step.name:<20} {price} ({priced.state_words}), "
                 f"writes {priced.step.output}"
             )
         rest = self._rest() if self.is_covered else "not covered"
-        lines.append(f"  total    {share(self.total, whole)} of the limit; free now {self._free()}; {rest}")
+        lines.append(f"  total    {share(self.total, budget)} of the limit; free now {self._free()}; {rest}")
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        whole = self.standing.dataset.amount
+        budget = self.standing.dataset.amount
         return {
             "plan": self.name,
             "dataset": self.standing.dataset.name,
@@ -136,11 +139,11 @@ class Quote:
                     "finding": priced.finding,
                     "output": str(priced.output),
                     "limit": None if (limit := priced.step.limit()) is None else limit.to_json(),
-                    "share": share(priced.cost, whole),
+                    "share": share(priced.cost, budget),
                 }
                 for priced in self.steps
             ],
-            "total": share(self.total, whole),
+            "total": share(self.total, budget),
             "free": self.standing.point(self.standing.free),
             "covered": self.is_covered,
         }
@@ -215,20 +218,22 @@ class ReleasePlan:
             The plan; nothing is done yet.
         """
         content = read_regular(path, what="a plan", most_bytes=_MOST_PLAN_BYTES)
-        data = parse_toml(content, f"the plan {path.name!r}", most_bytes=_MOST_PLAN_BYTES)
+        document = parse_toml(content, f"the plan {path.name!r}", most_bytes=_MOST_PLAN_BYTES)
         try:
-            head = dict(data.pop("plan"))
-            steps = tuple(step_of(table) for table in data.pop("step"))
+            plan_table = dict(document.pop("plan"))
+            steps = tuple(step_of(table) for table in document.pop("step"))
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, FormatError):
                 raise
             raise FormatError("a plan has one table [plan] and one or more [[step]]") from error
-        if data:
-            raise FormatError(f"a plan has [plan] and [[step]] only; it also has {', '.join(sorted(data))}")
+        if document:
+            raise FormatError(
+                f"a plan has [plan] and [[step]] only; it also has {', '.join(sorted(document))}"
+            )
         names = [step.name for step in steps]
         if len(set(names)) != len(names):
             raise FormatError("each step of a plan needs a name of its own")
-        return cls(setting=_setting(head, path), steps=steps, outside=outside, force=force)
+        return cls(setting=_setting(plan_table, path), steps=steps, outside=outside, force=force)
 
     def outputs(self) -> Outputs:
         """Everything that its steps read and write."""
@@ -287,10 +292,10 @@ class ReleasePlan:
     def _price(self, step: Step, ledger: Ledger, standing: Standing) -> PricedStep:
         limit, nothing = step.limit(), standing.dataset.currency.nothing
         priced = partial(PricedStep, step=step, output=self.setting.place(step.output))
-        stored = step.stored(self.setting, ledger, self._by_name)
-        if stored is not None and not step.redrawn:
-            return priced(state="done", cost=nothing, finding=stored.finding)
-        self._output_file(step, again=stored is not None).require_new(way_out=self._way_out(step, ledger))
+        stored_outcome = step.stored_outcome(self.setting, ledger, self._by_name)
+        if stored_outcome is not None and not step.redrawn:
+            return priced(state="done", is_done=True, cost=nothing, finding=stored_outcome.finding)
+        self._output_file(step, again=stored_outcome is not None).require_new(way_out=self._way_out(step, ledger))
         if limit is None:
             return priced(state="to do", cost=nothing)
         latest = Latest.of(ledger, self.setting.account(step.name))
@@ -329,7 +334,7 @@ class ReleasePlan:
         ledger: Ledger,
         *,
         begin: Callable[[Step], None] = lambda step: None,
-        report: Callable[[Step, Done], None] = lambda step, done: None,
+        report: Callable[[Step, StepOutcome], None] = lambda step, done: None,
     ) -> bool:
         """Do every step that is not done; what was done before is read again, and its finding counts as it did then.
 
@@ -351,18 +356,18 @@ class ReleasePlan:
         quote.require()
         # Leave to write over what is there was given with the price, for what was there then.
         Outputs(
-            writes=tuple(self._output_file(priced.step) for priced in quote.steps if priced.state != "done")
+            writes=tuple(self._output_file(priced.step) for priced in quote.steps if not priced.is_done)
         ).require()
         by_name = self._by_name
         self._check(quote, ledger, by_name)
         finding = any(priced.finding for priced in quote.steps)
         for priced in quote.steps:
-            if priced.state == "done":
+            if priced.is_done:
                 finish_written_work(ledger, self.setting.account(priced.step.name))
                 continue
             begin(priced.step)
             done = priced.step.run(self.setting, ledger, by_name)
-            if priced.step.stored(self.setting, ledger, by_name) is None:
+            if priced.step.stored_outcome(self.setting, ledger, by_name) is None:
                 raise LedgerError(
                     f"step {priced.step.name!r} was done, and its output {priced.step.output!r} does not read back "
                     "as it was written; look at the disk, and run the plan again"
@@ -377,31 +382,33 @@ class ReleasePlan:
         The first step that spends is not rehearsed: its account is opened by its first charge, so that it spends
         nothing where it is refused, and what it computes until then is not computed twice.
         """
-        to_do = [priced.step for priced in quote.steps if priced.state != "done"]
+        to_do = [priced.step for priced in quote.steps if not priced.is_done]
         first = next((step for step in to_do if step.limit() is not None), None)
         for step in to_do:
             if step is not first:
                 step.check(self.setting, ledger, by_name)
 
 
-def step_of(data: Any) -> Step:
+def step_of(table: Any) -> Step:
     """The step that a table of the plan describes; `FormatError` for one that does not exist."""
-    kinds = {step.kind: step for step in STEPS}
-    if not isinstance(data, dict) or data.get("do") not in kinds:
+    kinds = {step.kind: step for step in STEP_KINDS}
+    if not isinstance(table, dict) or table.get("do") not in kinds:
         raise FormatError(f"each [[step]] of a plan must have do = one of {', '.join(kinds)}")
-    kind = kinds[data["do"]]
-    settings = {name: tuple(v) if isinstance(v, list) else v for name, v in data.items() if name != "do"}
-    known = [f.name for f in fields(kind)]
-    unknown = sorted(set(settings) - set(known))
+    kind = kinds[table["do"]]
+    settings = {name: tuple(v) if isinstance(v, list) else v for name, v in table.items() if name != "do"}
+    setting_names = [f.name for f in fields(kind)]
+    unknown = sorted(set(settings) - set(setting_names))
     if unknown:
         raise FormatError(
-            f"a {kind.kind} step takes {', '.join(known)}; the plan has {', '.join(unknown)} as well"
+            f"a {kind.kind} step takes {', '.join(setting_names)}; the plan has {', '.join(unknown)} as well"
         )
     _require_kinds(f"a {kind.kind} step", kind, settings)
     try:
         step: Step = kind(**settings)
     except TypeError as error:
-        raise FormatError(f"a {kind.kind} step lacks a setting; it takes {', '.join(known)}") from error
+        raise FormatError(
+            f"a {kind.kind} step lacks a setting; it takes {', '.join(setting_names)}"
+        ) from error
     return step
 
 
@@ -410,8 +417,10 @@ def _require_kinds(what: str, kind: type[Any], settings: dict[str, Any]) -> None
     hints = get_type_hints(kind)
     for name, value in settings.items():
         option = Option(name, hints[name], None)
-        listed = "tuple[str" in str(hints[name]) and value is not None
-        if not option.admits(value) or (listed and not all(isinstance(element, str) for element in value)):
+        is_text_list = tuple[str, ...] in (hints[name], *get_args(hints[name])) and value is not None
+        if not option.admits(value) or (
+            is_text_list and not all(isinstance(element, str) for element in value)
+        ):
             type_text = option.type_text
             for python_name, plain_name in _PLAIN_TYPE_NAMES.items():
                 type_text = type_text.replace(python_name, plain_name)
@@ -429,24 +438,24 @@ _PLAIN_TYPE_NAMES = {
 """What errors call a Python type in front of somebody who writes TOML."""
 
 
-def _setting(head: dict[str, Any], path: Path) -> Setting:
+def _setting(plan_table: dict[str, Any], path: Path) -> Setting:
     folder = path.resolve().parent
     texts = {
         name: value
-        for name, value in head.items()
+        for name, value in plan_table.items()
         if name in ("name", "dataset", "purpose", "approver", "even_if_useless")
     }
     _require_kinds("[plan]", Setting, texts)
     try:
-        ledger, schema, source = head.pop("ledger"), head.pop("schema"), head.pop("source")
+        ledger, schema, source = plan_table.pop("ledger"), plan_table.pop("schema"), plan_table.pop("source")
         return Setting(
-            name=head.pop("name", path.stem),
+            name=plan_table.pop("name", path.stem),
             folder=folder,
             file=path.resolve(),
             ledger=folder / ledger,
             schema=folder / schema,
             source=source if "://" in source else str(folder / source),
-            **head,
+            **plan_table,
         )
     except (KeyError, TypeError) as error:
         raise FormatError(

@@ -21,28 +21,28 @@ from holdfast.errors import FormatError
 if TYPE_CHECKING:
     from holdfast.plan._step import Setting, Step
 
-SEAL = "step"
+SEAL_FIELD = "step"
 """The field of the file that holds who wrote it, what was asked and the hash of the other fields."""
-_MOST_BYTES = 16 * 2**20
+_MOST_EVIDENCE_BYTES = 16 * 2**20
 
 
 def request_of(step: Step, judged: Path) -> str:
     """The digest of what a step asks, wherever its output goes, about the release that it judges."""
     settings: dict[str, Any] = {f.name: getattr(step, f.name) for f in fields(step)}  # type: ignore[arg-type]
     del settings["output"]
-    about = settings | {"do": step.kind, "release": sha256_of(judged, what="a release")}
-    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+    terms = settings | {"do": step.kind, "release": sha256_of(judged, what="a release")}
+    return hashlib.sha256(json.dumps(terms, sort_keys=True).encode()).hexdigest()
 
 
 def write_sealed(step: Step, setting: Setting, evidence: Mapping[str, Any], *, judged: Path) -> None:
     """Write the evidence of a step to its output, whole."""
-    plain = json.loads(json.dumps(evidence))  # as it is read back: keys are texts, tuples are lists
+    plain_evidence = json.loads(json.dumps(evidence))  # as it is read back: keys are texts, tuples are lists
     seal = {
         "name": setting.account(step.name),
         "asked": request_of(step, judged),
-        "sha256": _hash(plain),
+        "sha256": _hash(plain_evidence),
     }
-    write_whole(setting.place(step.output), json.dumps(plain | {SEAL: seal}).encode())
+    write_whole(setting.place(step.output), json.dumps(plain_evidence | {SEAL_FIELD: seal}).encode())
 
 
 def read_sealed(step: Step, setting: Setting, *, judged: Path) -> dict[str, Any] | None:
@@ -51,17 +51,17 @@ def read_sealed(step: Step, setting: Setting, *, judged: Path) -> dict[str, Any]
     if not path.is_file() or not judged.is_file():
         return None
     try:
-        text = read_regular(path, what="evidence", most_bytes=_MOST_BYTES)
-        evidence = parse_json(text, path.name, most_bytes=_MOST_BYTES, most_depth=40)
+        text = read_regular(path, what="evidence", most_bytes=_MOST_EVIDENCE_BYTES)
+        evidence = parse_json(text, path.name, most_bytes=_MOST_EVIDENCE_BYTES, most_depth=40)
     except FormatError:
         return None
-    seal = evidence.pop(SEAL, None) if isinstance(evidence, dict) else None
-    wanted = {
+    seal = evidence.pop(SEAL_FIELD, None) if isinstance(evidence, dict) else None
+    expected_seal = {
         "name": setting.account(step.name),
         "asked": request_of(step, judged),
         "sha256": _hash(evidence),
     }
-    return evidence if seal == wanted else None
+    return evidence if seal == expected_seal else None
 
 
 def _hash(evidence: Any) -> str:

@@ -71,8 +71,8 @@ class Setting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Done:
-    """What a step did."""
+class StepOutcome:
+    """What a step did: a summary, and whether it found something against a promise."""
 
     summary: str
     finding: bool = False
@@ -100,17 +100,19 @@ class Step(Protocol):
     def limit(self) -> PrivacyCurve | None:
         """What it may cost; None where it costs nothing."""
 
-    def stored(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done | None:
+    def stored_outcome(
+        self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]
+    ) -> StepOutcome | None:
         """What an earlier run of this step left at its output, read and verified; None for anything else."""
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Refuse what `run` would refuse, before any step spends anything."""
 
-    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> StepOutcome:
         """Do the step."""
 
 
-def paid_release(step: PaidStep, setting: Setting, ledger: Ledger) -> Done | None:
+def paid_outcome(step: PaidStep, setting: Setting, ledger: Ledger) -> StepOutcome | None:
     """The release at the output, if an account of this step paid for it and the ledger closed it with these bytes.
 
     Refused where the step asks something else now than when it was paid for.
@@ -128,14 +130,14 @@ def paid_release(step: PaidStep, setting: Setting, ledger: Ledger) -> Done | Non
     if release is None or not paid_for(ledger, setting.dataset, setting.account(step.name), release):
         return None
     latest = Latest.of(ledger, setting.account(step.name))
-    request = _request(step, setting, Schema.load(setting.schema))
+    request = _paid_terms(step, setting, Schema.load(setting.schema))
     if latest is None or latest.about != request_digest(request):
         raise ParameterError(
             f"step {step.name!r} was paid for when its settings, the source or the schema of the plan said something "
             f"else, and {step.output!r} holds what was asked then; undo the change, or give the step another name and "
             "output, which is charged again"
         )
-    return Done(summary="")
+    return StepOutcome(summary="")
 
 
 def payer_of_output(step: Step, setting: Setting, ledger: Ledger) -> str:
@@ -164,7 +166,7 @@ class PaidStep(Step, Protocol):
         """The release, paid from the account."""
 
 
-def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> Done:
+def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> StepOutcome:
     """Make the step's release once, save it, and give back what was not spent."""
     from holdfast.ledger import Job, once
 
@@ -177,7 +179,7 @@ def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> Done:
             setting.dataset,
             Job(
                 key=setting.account(step.name),
-                about=_request(step, setting, table.schema),
+                about=_paid_terms(step, setting, table.schema),
                 make=lambda account: step.make(table, account),
                 write=write,
             ),
@@ -187,10 +189,10 @@ def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> Done:
             approver=setting.approver,
             purpose=setting.purpose or f"{setting.name}: {step.name}",
         )
-    return Done(summary=paid.release.summary())
+    return StepOutcome(summary=paid.release.summary())
 
 
-def until_first_charge(step: PaidStep, setting: Setting, ledger: Ledger) -> None:
+def rehearse_until_first_charge(step: PaidStep, setting: Setting, ledger: Ledger) -> None:
     """Rehearse a step up to its first charge, so that it is refused here if it would be refused later."""
     from holdfast.privacy._account import Account
 
@@ -225,7 +227,7 @@ def _table(step: PaidStep, setting: Setting) -> Table:
     return open_table(setting.source, Schema.load(setting.schema), n_public=step.n_public)
 
 
-def _request(step: PaidStep, setting: Setting, schema: Schema) -> dict[str, Any]:
+def _paid_terms(step: PaidStep, setting: Setting, schema: Schema) -> dict[str, Any]:
     """What the step asks, without where its output and its plan lie."""
     settings: dict[str, Any] = {f.name: getattr(step, f.name) for f in fields(step)}  # type: ignore[arg-type]
     del settings["output"]
