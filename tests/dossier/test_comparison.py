@@ -29,9 +29,10 @@ def test_releases_stand_side_by_side() -> None:
 def test_what_cannot_be_compared_is_said() -> None:
     with pytest.warns(NotPrivateWarning):
         seeded = counts(seed=1, user="patient")
-    notes = " ".join(compare({"a": counts(), "b": seeded}).notes)
-    assert "different neighbours or units" in notes
-    assert "NOT PRIVATE, drawn from a seed: b" in notes
+    comparison = compare({"a": counts(), "b": seeded})
+    assert "different neighbours or units" in " ".join(comparison.notes)
+    assert comparison.alarms == ("NOT PRIVATE, drawn from a seed: b",)
+    assert '<p class="alarm">NOT PRIVATE, drawn from a seed: b</p>' in comparison.html()
     with pytest.raises(ParameterError, match="two or more"):
         compare({"a": counts()})
 
