@@ -152,7 +152,7 @@ class Dialect:
         return number
 
     def canonical_text(self, column: Categorical, text: str) -> str:
-        """A text as it is compared (`Categorical.spelled`): letters that no declared text has need no folding."""
+        """A text as it is compared (`Categorical.normal_text`): letters that no declared text has need no folding."""
         if column.trim:
             text = self.trim.format(text, self.literal(BLANKS))
         capitals, small = letters_of(column.spellings) if column.fold else ("", "")
