@@ -388,7 +388,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="plan: files of others are written over",
         target="plan:ReleasePlan._price",
-        old="self._output_file(step, again=stored_outcome is not None).require_new(way_out=self._way_out(step, ledger))",
+        old="self._output_file(step, again=stored_outcome is not None).require_new("
+        "way_out=self._way_out(step, ledger))",
         new="pass",
         tests=("tests/plan/test_findings.py", "tests/plan/test_outputs.py"),
     ),

@@ -277,7 +277,7 @@ class Dossier:
             target.parent.mkdir(parents=True, exist_ok=True)
         require_place("path", target)
         page = self.html().encode()
-        written.require_new(way_out="choose another name, or pass overwrite=True", data=page)
+        page_file.require_new(way_out="choose another name, or pass overwrite=True", data=page)
         # Closed first: a page that is there is always one that the ledger knows, however this ends.
         if self.ledger is not None and not self.ledger.read_only:
             self.ledger.close_page(

@@ -295,7 +295,9 @@ class ReleasePlan:
         stored_outcome = step.stored_outcome(self.setting, ledger, self._by_name)
         if stored_outcome is not None and not step.redrawn:
             return priced(state="done", is_done=True, cost=nothing, finding=stored_outcome.finding)
-        self._output_file(step, again=stored_outcome is not None).require_new(way_out=self._way_out(step, ledger))
+        self._output_file(step, again=stored_outcome is not None).require_new(
+            way_out=self._way_out(step, ledger)
+        )
         if limit is None:
             return priced(state="to do", cost=nothing)
         latest = Latest.of(ledger, self.setting.account(step.name))

@@ -82,7 +82,7 @@ LOGIN_TRIGGERS = (
     "ON p.oid = e.evtfoid WHERE e.evtevent = 'login' AND e.evtenabled <> 'D' AND NOT {0} "
     "AND pg_catalog.current_setting('event_triggers', true) IS DISTINCT FROM 'off' ORDER BY e.evtname"
 )
-"""Functions of others that run whenever somebody connects, for `trusted('p.proowner')`; servers from 17 have them."""
+"""Functions of others that run whenever somebody connects, for `is_trusted_sql('p.proowner')`; from server 17 on."""
 
 
 def is_trusted_sql(owner: str, also: Sequence[str] = ()) -> str:
