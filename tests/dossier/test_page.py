@@ -68,13 +68,13 @@ def test_what_could_not_be_read_back_is_not_written(monkeypatch: pytest.MonkeyPa
     dossier = Dossier([counts(name="\u6f22" * 500)], title="\u6f22" * 50)
     page = dossier.html()
     assert len(page.encode()) > len(page) + 1000
-    monkeypatch.setattr("holdfast.dossier._page.MOST_BYTES", len(page.encode()))
+    monkeypatch.setattr("holdfast.dossier._page.MOST_PAGE_BYTES", len(page.encode()))
     assert dossier.html() == page
-    monkeypatch.setattr("holdfast.dossier._page.MOST_BYTES", len(page.encode()) - 1)
+    monkeypatch.setattr("holdfast.dossier._page.MOST_PAGE_BYTES", len(page.encode()) - 1)
     with pytest.raises(ParameterError, match=r"could not be read back: it has .* bytes"):
         dossier.html()
     monkeypatch.undo()
-    monkeypatch.setattr("holdfast.dossier._page._MOST_PARTS", 100)
+    monkeypatch.setattr("holdfast.dossier._page._MOST_RECORD_PARTS", 100)
     with pytest.raises(ParameterError, match=r"could not be read back: .* at most 100 values"):
         dossier.html()
 
