@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from collections.abc import Callable
@@ -35,6 +36,7 @@ collect_ignore_glob = ["golden/*.py"]
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
+MANY_TESTS = 1_000
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -59,6 +61,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "study" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.study)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What is loaded by now stays to the end: no later search for garbage goes through it, where it is much."""
+    if len(session.items) >= MANY_TESTS:
+        gc.collect()
+        gc.freeze()
 
 
 def missing(component: str, reason: str) -> None:

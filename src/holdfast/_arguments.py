@@ -125,21 +125,21 @@ def check_call(
     positional: Sequence[Any],
     named: Mapping[str, Any],
     owner: type | None = None,
-) -> tuple[list[Any], dict[str, Any]]:
+) -> tuple[Sequence[Any], Mapping[str, Any]]:
     """The arguments of a call, lists of numbers as arrays; one that is not of the declared kind is refused."""
     kinds = parameter_kinds(function, owner)
     declared: Sequence[tuple[str, ArgumentKind]] = kinds.positional
     if kinds.rest is not None:
         declared = [*declared, *[kinds.rest] * (len(positional) - len(declared))]
-    arguments, keywords = list(positional), dict(named)
-    # Every public call comes through here, so an argument that is right costs one test.
+    arguments, keywords = positional, named
+    # Every public call comes through here, so an argument that is right costs one test, and `self` none.
     for place, (argument, (name, kind)) in enumerate(zip(positional, declared, strict=False)):
-        if not kind.accepts(argument):
-            arguments[place] = _converted(name, argument, kind)
+        if kind is not ANYTHING and not kind.accepts(argument):
+            arguments = [*arguments[:place], _converted(name, argument, kind), *arguments[place + 1 :]]
     for name, argument in named.items():
         declared_kind = kinds.named.get(name, ANYTHING)
-        if not declared_kind.accepts(argument):
-            keywords[name] = _converted(name, argument, declared_kind)
+        if declared_kind is not ANYTHING and not declared_kind.accepts(argument):
+            keywords = {**keywords, name: _converted(name, argument, declared_kind)}
     return arguments, keywords
 
 

@@ -168,7 +168,7 @@ def recorded(corpus: Corpus) -> Iterator[None]:
         given: Sequence[Any],
         named: Mapping[str, Any],
         owner: type | None = None,
-    ) -> tuple[list[Any], dict[str, Any]]:
+    ) -> tuple[Sequence[Any], Mapping[str, Any]]:
         taken = check(function, given, named, owner)
         corpus.note(function, given, named)
         return taken

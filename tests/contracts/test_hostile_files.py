@@ -26,7 +26,7 @@ pytestmark = [
 ]
 
 
-FILES = 25
+FILES = 12
 """For each reader in `make test`, always the same ones."""
 DEEP_SECONDS = 600
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import json
 import shutil
@@ -17,7 +16,7 @@ from holdfast._cli.app import app
 from holdfast._demo import Demo, run_broken_demo, run_demo
 from holdfast._demo.steps import BROKEN_RUNS, DATASET, DELTA, RELEASE_LIMIT, saved_or_new_release
 from holdfast._demo.tour import OUTPUTS
-from holdfast.dossier import verify_dossier
+from holdfast.dossier import DossierVerification, verify_dossier
 from holdfast.errors import LedgerError, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.release import Release
@@ -172,9 +171,23 @@ def test_the_command_prints_one_screen_with_every_path(made: Demo, monkeypatch: 
     assert json.loads(checked.output)["ok"]
 
 
-def test_a_contradiction_ends_with_1(made: Demo, monkeypatch: pytest.MonkeyPatch) -> None:
-    bad = dataclasses.replace(made, contradictions=("the audit refutes the promise",))
-    assert command(bad, monkeypatch).exit_code == 1
+@pytest.mark.parametrize(
+    ("contradictions", "problems", "code"),
+    [((), (), 0), (("the audit refutes the promise",), (), 1), ((), ("another record",), 1)],
+    ids=["none", "a promise", "a page"],
+)
+def test_a_contradiction_ends_with_1(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    contradictions: tuple[str, ...],
+    problems: tuple[str, ...],
+    code: int,
+) -> None:
+    """However it came about: nothing is run for it."""
+    files = {name: tmp_path / name for name in ("page", "internal", "model", "synthetic", "rows", "ledger")}
+    verification = DossierVerification(checked=("the seal", "the ledger", "the releases"), problems=problems)
+    ended = Demo(**files, contradictions=contradictions, verification=verification, summary="")
+    assert command(ended, monkeypatch).exit_code == code
 
 
 @pytest.mark.parametrize("name", OUTPUTS)

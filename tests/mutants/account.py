@@ -104,8 +104,8 @@ FAULTS: tuple[Fault, ...] = (
         old='entry.charge.noise == "seeded" and',
         new="False and",
         tests=(
-            "tests/privacy/test_guarantee.py",
-            "tests/release/test_release.py::test_one_seeded_charge_makes_the_whole_account_not_private",
+            "tests/privacy/test_guarantee.py::"
+            "test_what_was_drawn_from_a_seed_marks_an_account_that_is_opened_again_without_one",
         ),
     ),
     Fault(
@@ -113,7 +113,9 @@ FAULTS: tuple[Fault, ...] = (
         target="privacy:ResumableAccount.seeded",
         old="self._paying.seeded",
         new="super().seeded",
-        tests=("tests/privacy/test_guarantee.py",),
+        tests=(
+            "tests/privacy/test_guarantee.py::test_every_account_that_comes_from_a_seeded_one_says_so[None]",
+        ),
     ),
     Fault(
         name="permit: code within a count draws again",
@@ -161,7 +163,9 @@ FAULTS: tuple[Fault, ...] = (
         target="privacy:ResumableAccount._key_or_number",
         old="next(self._numbers) if name",
         new="0 if name",
-        tests=("tests/privacy/account/test_one_draw.py",),
+        tests=(
+            "tests/privacy/account/test_one_draw.py::test_two_runs_of_one_job_have_one_draw_for_each_charge",
+        ),
     ),
     Fault(
         name="parallel: parts of a job with a key are given for nothing",

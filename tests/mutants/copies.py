@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 import weakref
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,6 +40,10 @@ LIBRARIES = (
     "sqlite3",
     "tqdm.auto",
     "unittest.mock",
+    "mpmath",
+    "statistics",
+    "tomllib",
+    "lazy_loader",
 )
 #: What pytest, its workers and its coverage tell the processes that they start.
 OUTER = ("PYTEST_", "COV_", "COVERAGE_")
@@ -98,12 +103,14 @@ class Copy:
         file = self.sources / planted.file
         file.write_text(planted.after, encoding="utf-8")
         try:
-            return self._pytest("-x", "-q", "--tb=line", "-p", "no:cacheprovider", "-m", "not deep", *tests)
+            return self._pytest(
+                planted.file, "-x", "-q", "--tb=line", "-p", "no:cacheprovider", "-m", "not deep", *tests
+            )
         finally:
             file.write_text(planted.before, encoding="utf-8")
 
-    def _pytest(self, *arguments: str) -> Outcome:
-        """From a fork where the system has them."""
+    def _pytest(self, file: Path, *arguments: str) -> Outcome:
+        """From a fork where the system has them, which has imported what lies below the file with the fault."""
         if not hasattr(os, "fork"):
             start = time.perf_counter()
             run = self._python("-m", "pytest", *arguments)
@@ -111,10 +118,33 @@ class Copy:
         server = self._server
         assert server.stdin is not None
         assert server.stdout is not None
-        server.stdin.write(json.dumps(arguments) + "\n")
+        job = {"arguments": arguments, "module": module_of(file), "modules": self._modules_below(file)}
+        server.stdin.write(json.dumps(job) + "\n")
         server.stdin.flush()
         answer = json.loads(server.stdout.readline())
         return Outcome(answer["code"], answer["seconds"], answer["said"][-4000:])
+
+    def _modules_below(self, file: Path) -> list[str]:
+        """Every module of the rooms below that of a file: they import nothing from it (`make layers`)."""
+        rooms = rooms_below(Path(file.parts[0]).stem, self._layers)
+        return [module for room in sorted(rooms) for module in self._modules.get(room, [])]
+
+    @cached_property
+    def _modules(self) -> dict[str, list[str]]:
+        """Of every room."""
+        modules: dict[str, list[str]] = {}
+        for path in sorted(self.sources.rglob("*.py")):
+            file = path.relative_to(self.sources)
+            if file.stem != "__main__":
+                modules.setdefault(Path(file.parts[0]).stem, []).append(module_of(file))
+        return modules
+
+    @cached_property
+    def _layers(self) -> list[list[str]]:
+        """The rooms of each layer, from top to bottom, as `pyproject.toml` declares them."""
+        project = tomllib.loads((self.root / "pyproject.toml").read_text(encoding="utf-8"))
+        contracts = project["tool"].get("importlinter", {}).get("contracts", [{"layers": []}])
+        return [layer.replace("holdfast.", "").split(" | ") for layer in contracts[0]["layers"]]
 
     @cached_property
     def _server(self) -> subprocess.Popen[str]:
@@ -150,6 +180,25 @@ class Copy:
             "HYPOTHESIS_PROFILE": "planted",
             "HOLDFAST_DEEP": "",
         }
+
+
+def module_of(file: Path) -> str:
+    """The name of a module of ours, by its file below the sources.
+
+    >>> module_of(Path("data/_rows.py")), module_of(Path("data/__init__.py"))
+    ('holdfast.data._rows', 'holdfast.data')
+    """
+    return ".".join(("holdfast", *file.with_suffix("").parts)).removesuffix(".__init__")
+
+
+def rooms_below(room: str, layers: list[list[str]]) -> set[str]:
+    """The rooms of all layers below that of a room; of a room that no layer names, none.
+
+    >>> sorted(rooms_below("data", [["cli"], ["data", "learn"], ["noise"], ["errors"]]))
+    ['errors', 'noise']
+    """
+    place = next((place for place, layer in enumerate(layers) if room in layer), len(layers))
+    return {name for layer in layers[place + 1 :] for name in layer}
 
 
 def _end(server: subprocess.Popen[str]) -> None:

@@ -98,7 +98,7 @@ FAULTS: tuple[Fault, ...] = (
         target="dossier:_check_release_closings",
         old='findings.problems.append(f"release {release.name}: the ledger did not close it',
         new='findings.checked.append(f"release {release.name}: the ledger did not close it',
-        tests=("tests/dossier/verification/test_findings.py::test_forged_and_drawn_again",),
+        tests=("tests/dossier/verification/test_findings.py::test_forged_and_drawn_again[_value]",),
     ),
     Fault(
         name="verify: other pages stand for this one",
@@ -185,10 +185,7 @@ FAULTS: tuple[Fault, ...] = (
         old='Assumption.from_json(stored) for stored in release.guarantee["assumptions"]',
         new='Assumption.from_json(dict(stored) | {"voids": "registered" in stored["text"]}) '
         'for stored in release.guarantee["assumptions"]',
-        tests=(
-            "tests/dossier/verification/test_sentences.py::test_a_sentence_of_the_users_voids_nothing",
-            "tests/dossier/verification/test_sentences.py::test_sentences_decide_nothing",
-        ),
+        tests=("tests/dossier/verification/test_sentences.py::test_sentences_decide_nothing[two_counts]",),
     ),
     Fault(
         name="doubts: a release without a ledger rests on nothing",
@@ -230,8 +227,8 @@ FAULTS: tuple[Fault, ...] = (
         old="drawn_by == maker.renderer",
         new="_matches(_HASH, drawn_by)",
         tests=(
-            "tests/dossier/verification/test_versions.py::test_what_no_version_makes_is_wrong",
-            "tests/dossier/verification/test_versions.py::test_a_published_version_makes_one_format_with_one_renderer",
+            "tests/dossier/verification/test_versions.py::"
+            "test_a_published_version_makes_one_format_with_one_renderer[0.2.0]",
         ),
     ),
     Fault(
@@ -246,7 +243,10 @@ FAULTS: tuple[Fault, ...] = (
         target="dossier:_was_published",
         old="(later or version in PUBLISHED)",
         new="True",
-        tests=("tests/dossier/verification/test_versions.py::test_what_no_version_makes_is_wrong",),
+        tests=(
+            "tests/dossier/verification/test_versions.py::"
+            "test_what_no_version_makes_is_wrong[an earlier version]",
+        ),
     ),
     Fault(
         name="verify: what another version made is judged here",
@@ -372,35 +372,35 @@ FAULTS: tuple[Fault, ...] = (
         target="dossier:Places.link",
         old="not any(letter.isdigit() for letter in text)",
         new="True",
-        tests=("tests/dossier/test_crawl.py::test_every_number_is_where_its_link_leads",),
+        tests=("tests/dossier/test_crawl.py::test_every_number_is_where_its_link_leads[public]",),
     ),
     Fault(
         name="page: links that leave out where a part stands",
         target="dossier:Placed._at",
         old='f"{self._place}/{place}" if self._place else place',
         new="place",
-        tests=("tests/dossier/test_crawl.py::test_every_number_is_where_its_link_leads",),
+        tests=("tests/dossier/test_crawl.py::test_every_number_is_where_its_link_leads[public]",),
     ),
     Fault(
         name="page: links to another part",
         target="dossier:Placed.__iter__",
         old="self._inner(place, value)",
         new="self._inner(0, value)",
-        tests=("tests/dossier/test_crawl.py::test_every_number_is_where_its_link_leads",),
+        tests=("tests/dossier/test_crawl.py::test_every_number_is_where_its_link_leads[public]",),
     ),
     Fault(
         name="page: a refuted promise is drawn as proved",
         target="dossier:render",
         old="bool(record.contradictions) or not record.promise.private",
         new="False",
-        tests=("tests/dossier/test_consistent_page.py::test_every_kind_of_audit_alone",),
+        tests=("tests/dossier/test_consistent_page.py::test_every_kind_of_audit_alone[a test]",),
     ),
     Fault(
         name="page: an audit of unknown power counts as a test",
         target="dossier:_is_test",
         old="attempt.numbers.can_fail",
         new="True",
-        tests=("tests/dossier/test_consistent_page.py::test_every_kind_of_audit_alone",),
+        tests=("tests/dossier/test_consistent_page.py::test_every_kind_of_audit_alone[power unknown]",),
     ),
     Fault(
         name="page: what was run and is not shown was not run",
@@ -414,21 +414,21 @@ FAULTS: tuple[Fault, ...] = (
         target="dossier:_audit_summary",
         old=", verdict=state",
         new="",
-        tests=("tests/dossier/test_consistent_page.py::test_every_kind_of_audit_alone",),
+        tests=("tests/dossier/test_consistent_page.py::test_every_kind_of_audit_alone[cannot fail]",),
     ),
     Fault(
         name="page: a summary rounds the best guess to the other side",
         target="privacy:Guarantee.summary",
         old="guess_words(guess_bound(self.curve))",
         new="guess_words(self.curve.trade_off().guess())",
-        tests=("tests/dossier/test_one_fact.py::test_release_record_and_page_say_the_same",),
+        tests=("tests/dossier/test_one_fact.py::test_release_record_and_page_say_the_same[pure]",),
     ),
     Fault(
         name="page: a summary tells how often one guesses right where it should tell how sure one becomes (D8)",
         target="privacy:Sureness.words",
         old="self.after(0.5)",
         new="0.55",
-        tests=("tests/dossier/test_one_fact.py::test_release_record_and_page_say_the_same",),
+        tests=("tests/dossier/test_one_fact.py::test_release_record_and_page_say_the_same[pure]",),
     ),
     Fault(
         name="page: a proportion is shown as a number of rows",

@@ -17,7 +17,7 @@ FAULTS: tuple[Fault, ...] = (
         target="data:FeatureRow._clip",
         old="greatest({length}, {bound})",
         new="{length}",
-        tests=("tests/learn/rows/test_engine_sums.py::TestStatistics::test_moments",),
+        tests=("tests/learn/rows/test_engine_sums.py::TestStatistics::test_moments[symmetric-0.0]",),
     ),
     Fault(
         name="duckdb: files stay within reach",
@@ -62,7 +62,10 @@ FAULTS: tuple[Fault, ...] = (
         target="data:reads_own_tables",
         old="all(",
         new="any(",
-        tests=("tests/data/engines/duckdb/test_sealed.py::test_a_view_reads_nothing_but_its_file",),
+        tests=(
+            "tests/data/engines/duckdb/test_sealed.py::"
+            "test_a_view_reads_nothing_but_its_file[settings beside rows]",
+        ),
     ),
     Fault(
         name="duckdb: macros of a connection stand for functions",
@@ -139,7 +142,8 @@ FAULTS: tuple[Fault, ...] = (
         old="(state.steps, state.rows, state.passes) != expected",
         new="(state.steps, state.passes) != (expected[0], expected[2])",
         tests=(
-            "tests/data/engines/postgres/test_extension.py::TestBadRows::test_another_number_of_rows_is_refused",
+            "tests/data/engines/postgres/test_extension.py::"
+            "TestBadRows::test_another_number_of_rows_is_refused[10-202]",
         ),
     ),
     Fault(
@@ -207,7 +211,7 @@ FAULTS: tuple[Fault, ...] = (
         target="data:remove_abandoned_folders",
         old="if ours:",
         new="if True:",
-        tests=("tests/data/test_work_folder.py",),
+        tests=("tests/data/test_work_folder.py::test_what_is_not_ours_stays",),
     ),
     Fault(
         name="work folder: others may read what is spilled",
@@ -249,7 +253,10 @@ FAULTS: tuple[Fault, ...] = (
         target="data:_end",
         old="delete_all()",
         new="pass",
-        tests=("tests/data/test_work_folder.py::test_it_goes_with_every_ending_that_can_be_caught",),
+        tests=(
+            "tests/data/test_work_folder.py::"
+            "test_it_goes_with_every_ending_that_can_be_caught[os.kill(os.getpid(), signal.SIGTERM)]",
+        ),
     ),
     Fault(
         name="additive: chunks beyond memory are lost",
@@ -263,14 +270,17 @@ FAULTS: tuple[Fault, ...] = (
         target="data:Dialect.is_nan",
         old="(CASE WHEN isfinite({0}) THEN FALSE ELSE CAST({0} AS VARCHAR) LIKE '%nan' END)",
         new="isnan({0})",
-        tests=("tests/review/test_data_findings.py",),
+        tests=(
+            "tests/review/test_data_findings.py::"
+            "test_a_nan_in_a_file_follows_its_columns_policy[category-float-pyarrow-view]",
+        ),
     ),
     Fault(
         name="errors: a password is shown",
         target="errors:without_password",
         old="text = pattern.sub(hidden, text)",
         new="pass",
-        tests=("tests/review/test_data_findings.py",),
+        tests=("tests/review/test_data_findings.py::test_schema_draft_prints_no_password[without slashes]",),
     ),
     Fault(
         name="errors: a password stays behind a usage error",
@@ -384,7 +394,8 @@ FAULTS: tuple[Fault, ...] = (
         old='(not state and "timeout" in message and self._alive())',
         new="False",
         tests=(
-            "tests/data/engines/test_failures.py::TestPostgres::test_a_time_limit_is_not_a_lost_connection",
+            "tests/data/engines/test_failures.py::"
+            "TestPostgres::test_a_time_limit_is_not_a_lost_connection[sql]",
         ),
     ),
     Fault(
@@ -393,8 +404,8 @@ FAULTS: tuple[Fault, ...] = (
         old='"row_security": "off"',
         new='"row_security": "on"',
         tests=(
-            "tests/data/engines/test_failures.py::TestPostgres::test_rows_that_policies_hide_are_spoken_of",
-            "tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",
+            "tests/data/engines/postgres/test_code.py::"
+            "test_code_of_a_stranger_is_refused_and_not_run[a policy]",
         ),
     ),
     Fault(
@@ -403,7 +414,8 @@ FAULTS: tuple[Fault, ...] = (
         old="*(f\"-c {name}={value.replace(' ', '')}\" for name, value in pins.items())",
         new="",
         tests=(
-            "tests/data/engines/postgres/test_strangers.py::test_the_path_of_a_url_or_of_the_environment_is_not_ours",
+            "tests/data/engines/postgres/test_strangers.py::"
+            "test_the_path_of_a_url_or_of_the_environment_is_not_ours[None-]",
         ),
     ),
     Fault(
@@ -434,24 +446,27 @@ FAULTS: tuple[Fault, ...] = (
         target="data:PINS",
         old='"constraint_exclusion": "off"',
         new='"constraint_exclusion": "on"',
-        tests=(
-            "tests/data/engines/postgres/test_code.py::test_what_runs_nothing_is_read",
-            "tests/data/engines/postgres/test_code.py::test_every_statement_runs_pinned",
-        ),
+        tests=("tests/data/engines/postgres/test_code.py::test_every_statement_runs_pinned",),
     ),
     Fault(
         name="postgres: everybody is trusted with code",
         target="data:is_trusted_sql",
         old="(r.rolsuper OR r.rolname = CURRENT_USER{named})",
         new="(true{named})",
-        tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
+        tests=(
+            "tests/data/engines/postgres/test_code.py::"
+            "test_code_of_a_stranger_is_refused_and_not_run[a view]",
+        ),
     ),
     Fault(
         name="postgres: any view is read",
         target="data:_OWNER_OF_RELATION",
         old="c.relkind IN ('v', 'f')",
         new="c.relkind IN ('f')",
-        tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
+        tests=(
+            "tests/data/engines/postgres/test_code.py::"
+            "test_code_of_a_stranger_is_refused_and_not_run[a view without functions of theirs]",
+        ),
     ),
     Fault(
         name="postgres: foreign tables of others are read",
@@ -465,28 +480,40 @@ FAULTS: tuple[Fault, ...] = (
         target="data/_engines/postgres/code:_STEPS",
         old="i.indrelid = reached.id",
         new="false",
-        tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
+        tests=(
+            "tests/data/engines/postgres/test_code.py::"
+            "test_code_of_a_stranger_is_refused_and_not_run[the predicate of an index]",
+        ),
     ),
     Fault(
         name="postgres: statistics are not looked at",
         target="data/_engines/postgres/code:_STEPS",
         old="s.stxrelid = reached.id",
         new="false",
-        tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
+        tests=(
+            "tests/data/engines/postgres/test_code.py::"
+            "test_code_of_a_stranger_is_refused_and_not_run[statistics]",
+        ),
     ),
     Fault(
         name="postgres: children and partitions are not looked at",
         target="data/_engines/postgres/code:_STEPS",
         old="h.inhparent = reached.id",
         new="false",
-        tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
+        tests=(
+            "tests/data/engines/postgres/test_code.py::"
+            "test_code_of_a_stranger_is_refused_and_not_run[an index of a partition]",
+        ),
     ),
     Fault(
         name="postgres: what code is made of is not followed",
         target="data/_engines/postgres/code:_STEPS",
         old="d.objid = reached.id AND d.objsubid = 0",
         new="false",
-        tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
+        tests=(
+            "tests/data/engines/postgres/test_code.py::"
+            "test_code_of_a_stranger_is_refused_and_not_run[the predicate of an index]",
+        ),
     ),
     Fault(
         name="postgres: policies run unjudged",
@@ -501,7 +528,8 @@ FAULTS: tuple[Fault, ...] = (
         old='not any(piece["code"] and piece["kind"] == "table" for piece in pieces)',
         new="False",
         tests=(
-            "tests/data/engines/postgres/test_code.py::test_what_becomes_code_after_it_was_looked_up_does_not_run",
+            "tests/data/engines/postgres/test_code.py::"
+            "test_what_becomes_code_after_it_was_looked_up_does_not_run[policy]",
         ),
     ),
     Fault(
@@ -540,7 +568,8 @@ FAULTS: tuple[Fault, ...] = (
         old='"r": ("view", "foreign-table")',
         new='"r": ()',
         tests=(
-            "tests/data/engines/postgres/test_code.py::test_what_becomes_code_after_it_was_looked_up_does_not_run",
+            "tests/data/engines/postgres/test_code.py::"
+            "test_what_becomes_code_after_it_was_looked_up_does_not_run[CREATE VIEW own.t AS SELECT * FROM own.trap]",
         ),
     ),
     Fault(
@@ -548,7 +577,10 @@ FAULTS: tuple[Fault, ...] = (
         target="data:_label",
         old="pg_catalog.enum_out(CAST({_DIALECT.identifier(column['name'])} AS {column['written']}))",
         new="{_DIALECT.identifier(column['name'])}",
-        tests=("tests/data/engines/postgres/test_code.py::test_what_runs_nothing_is_read",),
+        tests=(
+            "tests/data/engines/postgres/test_code.py::"
+            "test_what_runs_nothing_is_read[words with a cast of theirs]",
+        ),
     ),
     Fault(
         name="postgres: event triggers of others run",

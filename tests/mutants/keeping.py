@@ -137,7 +137,9 @@ FAULTS: tuple[Fault, ...] = (
         target="ledger:free_share",
         old="free = RunningBudget.of(chain, dataset.name, dataset.amount).free",
         new="free = RunningBudget.of(chain, dataset.name, dataset.amount).free; [*chain.accounts(dataset.name)]",
-        tests=("tests/ledger/test_load.py::test_what_is_asked_costs_the_same_at_any_length",),
+        tests=(
+            "tests/ledger/test_load.py::test_what_is_asked_costs_the_same_at_any_length[open an account]",
+        ),
     ),
     Fault(
         name="ledger: a check remembers every account",
@@ -151,7 +153,9 @@ FAULTS: tuple[Fault, ...] = (
         target="ledger:_start",
         old="return number",
         new="return chain.last().number",
-        tests=("tests/ledger/test_load.py::test_what_came_since_the_last_check_is_checked_at_opening",),
+        tests=(
+            "tests/ledger/test_load.py::test_what_came_since_the_last_check_is_checked_at_opening[a text]",
+        ),
     ),
     Fault(
         name="ledger: a note of a check is believed",
@@ -227,21 +231,27 @@ FAULTS: tuple[Fault, ...] = (
         target="data:whole_file",
         old="flush(temporary)",
         new="pass",
-        tests=("tests/kills/test_kills.py::test_what_is_written_is_on_the_disk_before_it_has_its_name",),
+        tests=(
+            "tests/kills/test_kills.py::test_what_is_written_is_on_the_disk_before_it_has_its_name[curve]",
+        ),
     ),
     Fault(
         name="kills: a new name is not on the disk",
         target="data:name_new",
         old="flush_folder(path.parent)",
         new="pass",
-        tests=("tests/kills/test_kills.py::test_what_is_written_is_on_the_disk_before_it_has_its_name",),
+        tests=(
+            "tests/kills/test_kills.py::test_what_is_written_is_on_the_disk_before_it_has_its_name[curve]",
+        ),
     ),
     Fault(
         name="kills: SIGTERM ends a command where it is",
         target="cli:_ENDING_SIGNALS",
         old='"SIGTERM", ',
         new="",
-        tests=("tests/kills/test_kills.py::test_a_command_that_is_ended_leaves_nothing_of_rows",),
+        tests=(
+            "tests/kills/test_kills.py::test_a_command_that_is_ended_leaves_nothing_of_rows[fit 1-SIGTERM]",
+        ),
     ),
     Fault(
         name="kills: nobody knows what a killed process was about to write",
@@ -311,7 +321,7 @@ FAULTS: tuple[Fault, ...] = (
         target="synth:_numbers",
         old='logarithmic=column.spacing == "log"',
         new="logarithmic=False",
-        tests=("tests/synth/rows/test_laws_in_bins.py",),
+        tests=("tests/synth/rows/test_laws_in_bins.py::test_every_law_is_the_declared_one[12]",),
     ),
     Fault(
         name="outputs: inodes are not compared",
@@ -360,7 +370,10 @@ FAULTS: tuple[Fault, ...] = (
         target="plan:read_sealed",
         old="return evidence if seal == expected_seal else None",
         new="return evidence if seal else None",
-        tests=("tests/plan/test_findings.py",),
+        tests=(
+            "tests/plan/test_findings.py::"
+            "test_what_is_not_whole_is_not_done_and_not_written_over[attack-_one_bit]",
+        ),
     ),
     Fault(
         name="plan: a record of another release counts as done",
@@ -383,7 +396,7 @@ FAULTS: tuple[Fault, ...] = (
         target="plan:paid_outcome",
         old="latest.about != request_digest(request)",
         new="False",
-        tests=("tests/plan/test_findings.py::test_a_paid_step_that_asks_something_else_is_not_done",),
+        tests=("tests/plan/test_findings.py::test_a_paid_step_that_asks_something_else_is_not_done[fit]",),
     ),
     Fault(
         name="plan: files of others are written over",
@@ -391,7 +404,9 @@ FAULTS: tuple[Fault, ...] = (
         old="self._output_file(step, again=stored_outcome is not None).require_new("
         "way_out=self._way_out(step, ledger))",
         new="pass",
-        tests=("tests/plan/test_findings.py", "tests/plan/test_outputs.py"),
+        tests=(
+            "tests/plan/test_findings.py::test_what_is_not_whole_is_not_done_and_not_written_over[fit-_torn]",
+        ),
     ),
     Fault(
         name="plan: any page may be drawn over",
@@ -405,13 +420,13 @@ FAULTS: tuple[Fault, ...] = (
         target="plan:ReleasePlan.require_outputs",
         old="self.outputs().require_apart()",
         new="pass",
-        tests=("tests/plan/test_outputs.py::test_no_step_writes_over_what_the_plan_reads",),
+        tests=("tests/plan/test_outputs.py::test_no_step_writes_over_what_the_plan_reads[plan.toml-fit]",),
     ),
     Fault(
         name="plan: steps write anywhere",
         target="plan:ReleasePlan.require_outputs",
         old="not self.outside and",
         new="False and",
-        tests=("tests/plan/test_outputs.py::test_outside_of_the_folder_is_said_by_who_runs_the_plan",),
+        tests=("tests/plan/test_outputs.py::test_outside_of_the_folder_is_said_by_who_runs_the_plan[fit]",),
     ),
 )

@@ -44,7 +44,8 @@ FAULTS: tuple[Fault, ...] = (
         old="features[null], labels[null] = 0.0, 0.0",
         new="features[null, :-1], labels[null] = 0.0, 0.0",
         tests=(
-            "tests/contracts/test_missing_targets.py::test_every_engine_sums_over_the_rows_that_have_one",
+            "tests/contracts/test_missing_targets.py::"
+            "test_every_engine_sums_over_the_rows_that_have_one[in_spark-income]",
         ),
     ),
     Fault(
@@ -53,7 +54,8 @@ FAULTS: tuple[Fault, ...] = (
         old="features[self.rows.null_records(batch)] = 0.0",
         new="features[~np.ones(len(features), dtype=bool)] = 0.0",
         tests=(
-            "tests/contracts/test_missing_targets.py::test_every_engine_sums_over_the_rows_that_have_one",
+            "tests/contracts/test_missing_targets.py::"
+            "test_every_engine_sums_over_the_rows_that_have_one[in_spark-income]",
         ),
     ),
     Fault(
@@ -62,7 +64,8 @@ FAULTS: tuple[Fault, ...] = (
         old='weight = "b"',
         new="weight = dialect.number(constant)",
         tests=(
-            "tests/contracts/test_missing_targets.py::test_every_engine_sums_over_the_rows_that_have_one",
+            "tests/contracts/test_missing_targets.py::"
+            "test_every_engine_sums_over_the_rows_that_have_one[on_a_server-income]",
         ),
     ),
     Fault(
@@ -80,7 +83,10 @@ FAULTS: tuple[Fault, ...] = (
         target="learn:WholeModels.rows",
         old="self.absent is None or",
         new="True or",
-        tests=("tests/contracts/test_missing_targets.py::test_searches_choose_by_the_rows_that_have_one",),
+        tests=(
+            "tests/contracts/test_missing_targets.py::"
+            "test_searches_choose_by_the_rows_that_have_one[parts-whole]",
+        ),
     ),
     Fault(
         name="kernel: a short batch divided by its own size (C)",
@@ -506,8 +512,8 @@ FAULTS: tuple[Fault, ...] = (
         old=" / self.rows.intercept",
         new="",
         tests=(
-            "tests/data/engines/postgres/test_extension.py::TestFitting::"
-            "test_the_server_adds_up_the_targets_that_are_clipped_and_there",
+            "tests/data/engines/postgres/test_extension.py::"
+            "TestFitting::test_the_server_adds_up_the_targets_that_are_clipped_and_there[1.0]",
         ),
     ),
     Fault(
@@ -516,8 +522,8 @@ FAULTS: tuple[Fault, ...] = (
         old="self.cross(target_bound)",
         new="self.cross(3.0 * target_bound)",
         tests=(
-            "tests/data/engines/postgres/test_extension.py::TestFitting::"
-            "test_the_server_adds_up_the_targets_that_are_clipped_and_there",
+            "tests/data/engines/postgres/test_extension.py::"
+            "TestFitting::test_the_server_adds_up_the_targets_that_are_clipped_and_there[0.5]",
         ),
     ),
     Fault(
@@ -667,14 +673,19 @@ FAULTS: tuple[Fault, ...] = (
         target="learn:Examples.largest_count",
         old="self.public_count * self.unit.max_rows",
         new="self.public_count",
-        tests=("tests/review/test_learn_findings.py",),
+        tests=(
+            "tests/review/test_learn_findings.py::test_a_user_moves_ridge_no_further_than_declared[zero_out]",
+        ),
     ),
     Fault(
         name="refits: a warning that looks at the rows",
         target="learn:PaidFit._assumptions_without_account",
         old="repeated = self._fitted_without_account",
         new="repeated = self._fitted_without_account or (hasattr(X, 'shape') and bool((X[0] == X[1]).any()))",
-        tests=("tests/review/test_learn_findings.py", "tests/learn/rows/test_payment.py"),
+        tests=(
+            "tests/review/test_learn_findings.py::"
+            "test_a_warning_does_not_tell_whether_a_guessed_record_was_fitted_before[1]",
+        ),
     ),
     Fault(
         name="search: not rehearsed",

@@ -31,14 +31,17 @@ FAULTS: tuple[Fault, ...] = (
         target="cli:ClosableOutput._discard_output",
         old="not isinstance(error, BrokenPipeError)",
         new="True",
-        tests=("tests/cli/test_ending.py::test_a_reader_that_leaves_is_no_error_and_hides_no_finding",),
+        tests=(
+            "tests/cli/test_ending.py::"
+            "test_a_reader_that_leaves_is_no_error_and_hides_no_finding[-arguments0-0]",
+        ),
     ),
     Fault(
         name="ending: a full disk behind standard output goes unsaid",
         target="cli:ClosableOutput._discard_output",
         old="not isinstance(error, BrokenPipeError)",
         new="False",
-        tests=("tests/cli/test_ending.py::test_an_output_that_takes_nothing_is_said",),
+        tests=("tests/cli/test_ending.py::test_an_output_that_takes_nothing_is_said[]",),
     ),
     Fault(
         name="curve: a fraction may have no denominator",
@@ -194,7 +197,8 @@ FAULTS: tuple[Fault, ...] = (
         old="step.check(self.setting, ledger, by_name)",
         new="pass",
         tests=(
-            "tests/cli/test_keeping.py::test_what_is_wrong_with_a_later_step_is_said_before_anything_is_spent",
+            "tests/cli/test_keeping.py::"
+            "test_what_is_wrong_with_a_later_step_is_said_before_anything_is_spent[members of]",
         ),
     ),
     Fault(

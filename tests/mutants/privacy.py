@@ -26,7 +26,10 @@ FAULTS: tuple[Fault, ...] = (
         target="privacy:Selection._step_weight",
         old="1 if self.monotone else 2",
         new="1",
-        tests=("tests/privacy/mechanisms/test_mechanisms.py",),
+        tests=(
+            "tests/privacy/mechanisms/test_mechanisms.py::"
+            "test_choices_stay_within_their_range_for_all_neighbours",
+        ),
     ),
     Fault(
         name="grid: rounding of the centre not charged",
@@ -282,7 +285,7 @@ FAULTS: tuple[Fault, ...] = (
         target="privacy:_python_number",
         old="value.item() if scalar else value",
         new="value",
-        tests=("tests/review/test_curve_findings.py",),
+        tests=("tests/review/test_curve_findings.py::test_a_permit_draws_with_the_noise_that_was_paid_for",),
     ),
     Fault(
         name="composition: slack inside a part is taken and lost",
@@ -396,14 +399,14 @@ FAULTS: tuple[Fault, ...] = (
         target="noise:_TruncatedLaplaceLaw.ratio",
         old="bits - 1",
         new="bits",
-        tests=("tests/noise/test_symmetric.py::test_two_steps_have_the_law_of_one",),
+        tests=("tests/noise/test_symmetric.py::test_two_steps_have_the_law_of_one[2-_TruncatedLaplaceLaw]",),
     ),
     Fault(
         name="cut laplace: wide noise is drawn in one step",
         target="noise:truncated_laplace",
         old="draw_symmetric(source, law=",
         new="__import__('holdfast.noise._symmetric', fromlist=['x']).signed_magnitudes(source, law=",
-        tests=("tests/noise/test_symmetric.py::test_doubtful_draws_are_rare",),
+        tests=("tests/noise/test_symmetric.py::test_doubtful_draws_are_rare[two steps]",),
     ),
     Fault(
         name="selection: monotone scores where a unit is replaced",

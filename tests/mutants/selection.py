@@ -83,8 +83,8 @@ FAULTS: tuple[Fault, ...] = (
         old="if rivals > 0:",
         new="if False:",
         tests=(
-            f"{ACCOUNT}::test_a_release_says_how_many_of_its_rivals_were_not_scored",
-            f"{FITS}::test_an_exact_score_is_on_the_release_that_it_chose",
+            "tests/privacy/account/test_shared.py::"
+            "test_a_release_says_how_many_of_its_rivals_were_not_scored",
         ),
     ),
     Fault(

@@ -94,7 +94,7 @@ FAULTS: tuple[Fault, ...] = (
         target="release:_storable",
         old="0 < dtype.itemsize",
         new="0 <= dtype.itemsize",
-        tests=(HOSTILE + "test_an_array_is_as_large_as_its_bytes",),
+        tests=("tests/release/test_hostile.py::test_an_array_is_as_large_as_its_bytes[|S0-1000000, 9000]",),
     ),
     Fault(
         name="arrays: a side without end beside one of nothing",
@@ -195,7 +195,9 @@ FAULTS: tuple[Fault, ...] = (
         target="data:_paths_of",
         old='require_regular(path, what="rows", error=DataError)',
         new="pass",
-        tests=("tests/contracts/test_doors.py::test_no_public_name_reads_anything_but_a_regular_file",),
+        tests=(
+            "tests/contracts/test_doors.py::test_no_public_name_reads_anything_but_a_regular_file[a pipe]",
+        ),
     ),
     Fault(
         name="doors: a release that cannot be read is a fault of the page",

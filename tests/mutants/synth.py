@@ -198,7 +198,10 @@ FAULTS: tuple[Fault, ...] = (
         target="synth:ExactCounts.assumptions",
         old="assumed = (*assumed, declared)",
         new="pass",
-        tests=("tests/review/test_synth_findings.py",),
+        tests=(
+            "tests/review/test_synth_findings.py::"
+            "test_a_declared_number_of_rows_is_among_the_assumptions[independent]",
+        ),
     ),
     Fault(
         name="contents: queries are stored by their columns alone",
@@ -303,7 +306,7 @@ FAULTS: tuple[Fault, ...] = (
         target="synth:fieller_set",
         old="rows <= 0 or leading <= 0",
         new="leading == 0",
-        tests=("tests/synth/test_answers.py",),
+        tests=("tests/synth/test_answers.py::test_a_share_is_inside_exactly_where_the_pivot_is_small",),
     ),
     Fault(
         name="answers: the sum of two Laplace noises is taken for one",
@@ -368,7 +371,9 @@ FAULTS: tuple[Fault, ...] = (
         target="synth:Strategy.of",
         old="if not sets:",
         new="if False:",
-        tests=("tests/synth/test_small_tables.py::test_columns_of_one_category",),
+        tests=(
+            "tests/synth/test_small_tables.py::test_columns_of_one_category[gaussian-replace-1-one column]",
+        ),
     ),
     Fault(
         name="auto: takes a method that divides by a private number of rows",
@@ -415,7 +420,9 @@ FAULTS: tuple[Fault, ...] = (
         target="synth:_fit_tree",
         old="distances[best] < MOST_ERROR_RATIO * instead.distance",
         new="distances[best] > MOST_ERROR_RATIO * instead.distance",
-        tests=("tests/synth/methods/test_query_gan.py::test_values_held_back_choose_the_decoder",),
+        tests=(
+            "tests/synth/methods/test_query_gan.py::test_values_held_back_choose_the_decoder[rows0-tree]",
+        ),
     ),
     Fault(
         name="decoder: what trained the tree judges it",
@@ -466,7 +473,10 @@ FAULTS: tuple[Fault, ...] = (
         target="synth:two_looks",
         old="if few.total < FAVOURED_RATIO * everything:",
         new="if few.total > FAVOURED_RATIO * everything:",
-        tests=("tests/synth/methods/test_two_looks.py::test_the_trial_tells_a_chain_from_a_hidden_number",),
+        tests=(
+            "tests/synth/methods/test_two_looks.py::"
+            "test_the_trial_tells_a_chain_from_a_hidden_number[a chain]",
+        ),
     ),
     Fault(
         name="two looks: a forest that joins the same columns again",
@@ -504,7 +514,8 @@ FAULTS: tuple[Fault, ...] = (
         old="counts_l1(self.data.adjacency, self.data.unit) *",
         new="0.5 *",
         tests=(
-            "tests/synth/methods/test_two_looks.py::test_neighbours_stay_within_the_declared_sensitivities_and_reach_them",
+            "tests/synth/methods/test_two_looks.py::"
+            "test_neighbours_stay_within_the_declared_sensitivities_and_reach_them[replace]",
         ),
     ),
     Fault(

@@ -27,7 +27,9 @@ FAULTS: tuple[Fault, ...] = (
         target="data:Schema.confirmed_unit",
         old="raise self.unit.refusal()",
         new="return PrivacyUnit()",
-        tests=(UNITS,),
+        tests=(
+            "tests/data/draft/test_units.py::test_an_open_unit_is_refused_before_a_row_is_read[open_table]",
+        ),
     ),
     Fault(
         name="unit: the option overrules the schema",

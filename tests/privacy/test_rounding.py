@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast._arrays import Floats
 from holdfast.privacy._grid import nearest_steps
 from holdfast.privacy._rounding import as_written, round_down, round_up
-from holdfast.privacy._safe_side import safe_side
+from holdfast.privacy._safe_side import safe_side, safe_side_of_many
 
 
 @given(st.fractions(min_value=-1000, max_value=1000))
@@ -28,6 +29,19 @@ def test_safe_side_is_safe_and_tight(edge: float, room: float) -> None:
     found = safe_side(lambda x: edge - x, unsafe=edge / room, safe=edge * room)
     assert found >= edge
     assert found <= edge * (1 + 1e-9)
+
+
+@given(edge=st.floats(1e-6, 1e6), low=st.sampled_from((0.0, 1e-9, 1e-3)))
+def test_arrays_are_halved_as_numbers_are(edge: float, low: float) -> None:
+    calls: list[int] = []
+
+    def excesses(points: Floats) -> Floats:
+        calls.append(len(points))
+        return edge - points
+
+    one_by_one = safe_side(lambda x: edge - x, unsafe=low * edge, safe=1e9)
+    assert safe_side_of_many(excesses, unsafe=low * edge, safe=1e9) == one_by_one
+    assert len(calls) <= 25
 
 
 def test_safe_side_refuses_an_unsafe_end() -> None:

@@ -5,6 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
+from holdfast._arrays import Floats
+
+LEVELS = 4
+"""How many halvings `safe_side_of_many` looks ahead: so many that a call for all their points costs what one costs."""
+
 
 def safe_side(
     excess: Callable[[float], float], unsafe: float, safe: float, *, tolerance: float = 1e-12
@@ -23,9 +30,7 @@ def safe_side(
     for _ in range(400):
         if abs(safe - unsafe) <= tolerance * abs(safe):
             break
-        positive = safe > 0 and unsafe > 0
-        wide = positive and max(safe, unsafe) > 2 * min(safe, unsafe)
-        middle = math.sqrt(safe) * math.sqrt(unsafe) if wide else 0.5 * (safe + unsafe)
+        middle = _middle(unsafe, safe)
         if middle in (safe, unsafe):
             break
         if excess(middle) <= 0:
@@ -33,3 +38,48 @@ def safe_side(
         else:
             unsafe = middle
     return safe
+
+
+def safe_side_of_many(
+    excesses: Callable[[Floats], Floats], unsafe: float, safe: float, *, tolerance: float = 1e-12
+) -> float:
+    """The same point, for a function of arrays: it is called once for all points that the next halvings may reach.
+
+    >>> sigma = safe_side_of_many(lambda s: 2.0 - s, unsafe=1.0, safe=10.0)
+    >>> sigma == safe_side(lambda s: 2.0 - s, unsafe=1.0, safe=10.0)
+    True
+    """
+    known: dict[float, float] = {}
+    ends = (unsafe, safe)
+
+    def excess(point: float) -> float:
+        nonlocal ends
+        if point not in known:
+            points = [point, *_ahead(*ends)]
+            known.update(zip(points, excesses(np.array(points)).tolist(), strict=True))
+        # The next bracket, as `safe_side` will have it.
+        ends = (ends[0], point) if known[point] <= 0 else (point, ends[1])
+        return known[point]
+
+    return safe_side(excess, unsafe, safe, tolerance=tolerance)
+
+
+def _ahead(unsafe: float, safe: float) -> list[float]:
+    """Every point at which the next halvings of a bracket may ask."""
+    points: list[float] = []
+    brackets = [(unsafe, safe)]
+    for _ in range(LEVELS):
+        middles = [_middle(*bracket) for bracket in brackets]
+        points += middles
+        brackets = [
+            half
+            for (unsafe, safe), middle in zip(brackets, middles, strict=True)
+            for half in ((unsafe, middle), (middle, safe))
+        ]
+    return points
+
+
+def _middle(unsafe: float, safe: float) -> float:
+    positive = safe > 0 and unsafe > 0
+    wide = positive and max(safe, unsafe) > 2 * min(safe, unsafe)
+    return math.sqrt(safe) * math.sqrt(unsafe) if wide else 0.5 * (safe + unsafe)

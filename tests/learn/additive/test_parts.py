@@ -412,10 +412,8 @@ def test_a_budget_that_cannot_pay_all_slopes_has_nothing_for_finer_axes() -> Non
     """Forty lines: hardly any variance is left to finer axes at a small budget; rows alone do not take it from them."""
     cells = ColumnCells(Numeric("x", 0, 1))
     mass = cells.widths / cells.widths.sum()
-    blocks = tuple(
-        principal_axes((place,), column_features(cells, mass), mass, scale=6.4, line=True)
-        for place in range(40)
-    )
+    axes = principal_axes((0,), column_features(cells, mass), mass, scale=6.4, line=True)
+    blocks = tuple(dataclasses.replace(axes, columns=(place,)) for place in range(40))
     plan = CellPlan(cells=(cells.count,) * 40)
 
     def finer(signal: float, rows: float, line: bool = True) -> float:

@@ -19,6 +19,7 @@ from holdfast.audit._bounds.fdp import gaussian_epsilon
 from holdfast.audit._bounds.one_run import error_of
 from holdfast.audit._bounds.signal import Signal
 from holdfast.errors import require
+from holdfast.privacy._quadrature import legendre
 from holdfast.privacy._tradeoff import TradeOff, clopper_pearson_upper
 
 _PANELS = 12
@@ -161,7 +162,7 @@ def bayesian_mass(errors: ErrorRates, *, epsilon: float, delta: float = 0.0) -> 
     require(0 <= delta < 1, "delta", delta, "in [0, 1)")
     c, d = errors.misses + 0.5, errors.with_canary - errors.misses + 0.5
     # The false-alarm rate at the nodes of a quadrature over its posterior quantiles.
-    nodes, weights = np.polynomial.legendre.leggauss(32)
+    nodes, weights = legendre(32)
     uniform = (np.arange(_PANELS)[:, None] + (nodes + 1.0) / 2.0).ravel() / _PANELS
     rates = betaincinv(errors.false_alarms + 0.5, errors.without - errors.false_alarms + 0.5, uniform)
     weight = np.tile(weights / (2.0 * _PANELS), _PANELS)

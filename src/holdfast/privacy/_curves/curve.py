@@ -73,6 +73,10 @@ class PrivacyCurve(metaclass=FixedNumbers):
             high *= 2.0
             if high > 1e9:
                 return math.inf
+        return self._least_epsilon(delta, high)
+
+    def _least_epsilon(self, delta: float, high: float) -> float:
+        """By halving from 0 and an epsilon at which this delta is proved."""
         return safe_side(lambda epsilon: self.delta(epsilon) - delta, unsafe=0.0, safe=high)
 
     def deltas(self, epsilons: Points) -> NDArray[np.float64]:

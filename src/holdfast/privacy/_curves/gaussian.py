@@ -23,6 +23,7 @@ from holdfast.privacy._losses.atomic_pair import AtomicPair
 from holdfast.privacy._losses.dominating_pair import DominatingPair
 from holdfast.privacy._losses.pairs import NormalPair
 from holdfast.privacy._rounding import Number, as_written, round_up
+from holdfast.privacy._safe_side import safe_side_of_many
 from holdfast.privacy._tradeoff import Points
 
 _REACH_IN_SIGMAS = 14.0  # e^-98 of mass beyond so many sigmas
@@ -99,6 +100,10 @@ class GaussianDP(PrivacyCurve):
             slack = 1e-14 * (1.0 + np.abs(first) + np.abs(second))
             values = np.exp(first) * np.minimum(1.0, relative + slack * np.exp(difference))
         return self._positive(np.minimum(np.maximum(values * (1 + 1e-13), 0.0), 1.0), epsilons)
+
+    def _least_epsilon(self, delta: float, high: float) -> float:
+        """The same, by fewer and longer arrays."""
+        return safe_side_of_many(lambda epsilons: self.deltas(epsilons) - delta, unsafe=0.0, safe=high)
 
     def as_pure(self) -> Fraction | None:
         """Zero if nothing is revealed; otherwise None."""

@@ -25,6 +25,7 @@ from holdfast.privacy._curves.curve import PureDP
 from holdfast.privacy._curves.finite_curve import BoundedRange
 from holdfast.privacy._grid import Grid, difference
 from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, index_cdf
+from holdfast.privacy._quadrature import legendre
 from holdfast.privacy._rounding import Number, as_written
 
 
@@ -282,7 +283,7 @@ def _left_over(flips: NDArray[np.float64]) -> NDArray[np.float64]:
     Visit candidate i at a uniform time t: it is chosen if taken, and if nobody before t was:
     the integral of prod_{j != i} (1 - t p_j), a polynomial, exact by Gauss-Legendre.
     """
-    nodes, weights = np.polynomial.legendre.leggauss(flips.size // 2 + 1)
+    nodes, weights = legendre(flips.size // 2 + 1)
     untaken = 1.0 - 0.5 * (nodes + 1.0)[:, None] * flips
     others = [np.prod(np.delete(untaken, i, axis=1), axis=1) for i in range(flips.size)]
     return np.asarray(0.5 * weights @ np.stack(others, axis=1))

@@ -22,6 +22,7 @@ from holdfast.privacy._mechanisms.laplace import (
     laplace_cdf,
 )
 from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, euclidean
+from holdfast.privacy._quadrature import legendre
 from holdfast.privacy._rounding import Number, as_written, root_above
 
 
@@ -153,7 +154,7 @@ def gamma_norm_cdf(z: NDArray[np.float64], *, dimension: int) -> NDArray[np.floa
 
     if dimension == 1:
         return laplace_cdf(z)
-    nodes, weights = np.polynomial.legendre.leggauss(200)
+    nodes, weights = legendre(200)
     angle = np.pi / 4 * (nodes + 1.0)
     density = weights * np.cos(angle) ** (dimension - 2)
     beyond = gammaincc(float(dimension), np.abs(z)[:, None] / np.sin(angle)) @ density
