@@ -124,7 +124,7 @@ def _definitions(sources: Path, room: str) -> tuple[Definition, ...]:
     found: list[Definition] = []
     for path in [*files, *([alone] if alone.exists() else [])]:
         text = path.read_text(encoding="utf-8")
-        spans = _python_spans(text) if path.suffix == ".py" else _c_spans(text)
+        spans = _spans(text, path.suffix)
         file = Path(os.path.relpath(path, sources))
         found += (Definition(name, file, start, end) for name, start, end in spans)
     return tuple(found)
@@ -134,6 +134,12 @@ def _home(room: str, sources: Path) -> Path:
     """The folder of a room, or where its file would be; names in faults leave out the mark of what is not public."""
     private = sources / f"_{room}"
     return private if private.exists() or private.with_suffix(".py").exists() else sources / room
+
+
+@cache  # the tree and its copies hold the same texts
+def _spans(text: str, kind: str) -> tuple[tuple[str, int, int], ...]:
+    """Every object of a source, and where it stands."""
+    return tuple(_python_spans(text) if kind == ".py" else _c_spans(text))
 
 
 def _python_spans(text: str) -> Iterator[tuple[str, int, int]]:
