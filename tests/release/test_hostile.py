@@ -107,7 +107,7 @@ def test_a_dictionary_that_grows_from_batch_to_batch_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("dtype", "shape"),
-    [("<U0", "2147483647,"), ("|S0", "2147483647,"), ("|S0", "1000000, 9000"), ("<f8", "0, 9999999999")],
+    [("<U0", "2147483647,"), ("|S0", "2147483647,"), ("|S0", "1000, 9000"), ("<f8", "0, 9999999999")],
 )
 def test_an_array_is_as_large_as_its_bytes(dtype: str, shape: str) -> None:
     head = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({shape}), }}\n".encode()
