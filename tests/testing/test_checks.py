@@ -167,6 +167,7 @@ def test_a_learner_without_named_options_is_named() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.deep  # tests/contracts/test_synth_methods.py runs each of its checks
 def test_a_synthesiser_that_keeps_its_contract_passes() -> None:
     check_method(first(SYNTHESISERS, "independent"))
 
