@@ -298,7 +298,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="dossier: a page is closed in the ledger before its place is looked at",
         target="dossier:Dossier.save",
-        old="written.require_new(",
+        old="page_file.require_new(",
         new="(lambda **said: None)(",
         tests=("tests/dossier/test_page.py::test_a_page_takes_no_place_of_another_file",),
     ),

@@ -1,6 +1,6 @@
 """ReleasePlan: the steps of a whole release in one file, whose cost is known before anything is spent.
 
-A new kind of step is one class and one line in STEPS.
+A new kind of step is one class and one line in STEP_KINDS.
 """
 
 from __future__ import annotations
