@@ -1,7 +1,9 @@
-"""Write what holdfast rests on, from what is installed here: `python docs/make_dependencies.py [--sbom FILE]`.
+"""Write what holdfast rests on, from what is installed here: `python docs/make_dependencies.py [--lock] [--sbom FILE]`.
 
-Without an option: `constraints.txt`, the versions that the tests ran with, and the table of licences. With `--sbom` a
-bill of materials of holdfast and all its extras (CycloneDX 1.6) alone, made by the release workflow.
+Without an option: `constraints.txt`, the versions that the tests ran with, and the table of licences. With `--lock`
+also `requirements.lock`: the same versions with the hashes of the wheels that an index has of them for this kind of
+machine, which pip is asked for. With `--sbom` a bill of materials of holdfast and all its extras (CycloneDX 1.6) alone,
+made by the release workflow.
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ import hashlib
 import json
 import platform
 import re
+import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +26,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 HERE = Path(__file__).resolve().parent
-CONSTRAINTS = HERE.parent / "constraints.txt"
+CONSTRAINTS, LOCK = HERE.parent / "constraints.txt", HERE.parent / "requirements.lock"
 PAGE = HERE / "_generated" / "licences.md"
 OURSELVES = "holdfast"
 USED = "all"
@@ -112,9 +116,48 @@ def constraints(packages: dict[str, Package]) -> str:
         "# The versions that the tests of this commit ran with "
         f"(CPython {platform.python_version()}, {platform.system()} {platform.machine()}).\n"
         "# A record; and who wants exactly these: pip install holdfast -c constraints.txt\n"
-        "# Written by python docs/make_dependencies.py. Hashes of wheels differ between platforms and are not in it.\n"
+        "# Written by python docs/make_dependencies.py. requirements.lock has them with hashes, for one platform.\n"
     )
     return head + "".join(f"{package.name}=={package.version}\n" for package in packages.values())
+
+
+def lock(report: dict[str, Any]) -> str:
+    """Exact versions with the hash of each wheel, from what pip says that it would install."""
+    hashes = {
+        canonical(part["metadata"]["name"]): (
+            part["metadata"]["version"],
+            part["download_info"]["archive_info"]["hashes"]["sha256"],
+        )
+        for part in report["install"]
+    }
+    head = (
+        f"# constraints.txt with the hashes of its wheels for CPython {platform.python_version()} on "
+        f"{platform.system()} {platform.machine()}, and for nothing else:\n"
+        "# pip install --require-hashes -r requirements.lock, then pip install --no-deps holdfast\n"
+        "# Written by python docs/make_dependencies.py --lock, which asks an index.\n"
+    )
+    return head + "".join(
+        f"{name}=={version} --hash=sha256:{digest}\n" for name, (version, digest) in sorted(hashes.items())
+    )
+
+
+def report_of_pip() -> dict[str, Any]:
+    """What pip would install for the versions of `constraints.txt`; nothing is installed."""
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--dry-run",
+        "--ignore-installed",
+        "--no-deps",
+        "--quiet",
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        subprocess.run([*command, "--report", str(report), "-r", str(CONSTRAINTS)], check=True)
+        read: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+        return read
 
 
 def page(packages: dict[str, Package]) -> str:
@@ -186,6 +229,9 @@ def main() -> None:
     """The command."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--sbom", type=Path, help="write a bill of materials here, and nothing else")
+    asked.add_argument(
+        "--lock", action="store_true", help="write the hashes of wheels too: an index is asked"
+    )
     given, packages = asked.parse_args(), installed()
     if given.sbom is not None:
         given.sbom.write_text(json.dumps(bill(packages), indent=1) + "\n", encoding="utf-8")
@@ -193,6 +239,8 @@ def main() -> None:
         return
     CONSTRAINTS.write_text(constraints(packages), encoding="utf-8")
     PAGE.write_text(page(packages), encoding="utf-8")
+    if given.lock:
+        LOCK.write_text(lock(report_of_pip()), encoding="utf-8")
 
 
 if __name__ == "__main__":

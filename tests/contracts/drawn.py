@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import io
 import json
 import random
@@ -251,6 +252,50 @@ def page(draw: Draw, folder: Path) -> Path:
 
 
 # The other kinds.
+
+
+def parquet_rows(draw: Draw, folder: Path) -> Path:
+    """Rows that become much longer than their file: long values, repeated ones, pages of any size; or bytes changed."""
+    from pyarrow import parquet as real
+
+    path = folder / "drawn.parquet"
+    length = draw.choice((1, 100, 10_000, 10**6, 5 * 10**7))
+    count = min(draw.choice((1, 50, 5000, 300_000)), max(1, 10**8 // length))
+    values = pyarrow.DictionaryArray.from_arrays(
+        pyarrow.array([0] * count, pyarrow.int32()), pyarrow.array([draw.choice("xyz") * length])
+    )
+    table = pyarrow.table(
+        {
+            f"c{place}": draw.choice((values, values, pyarrow.nulls(count, pyarrow.float64())))
+            for place in range(3)
+        }
+    )
+    real.write_table(
+        table,
+        path,
+        compression=draw.choice(("zstd", "snappy", "none")),
+        use_dictionary=draw.random() < 0.6,
+        dictionary_pagesize_limit=draw.choice((2**20, 2**30)),
+        data_page_size=draw.choice((2**12, 2**20, 2**30)),
+        row_group_size=draw.choice((100, 10**6)),
+    )
+    if draw.random() < 0.5:
+        data = bytearray(path.read_bytes())
+        for _ in range(draw.randint(1, 4)):
+            data[draw.randrange(min(len(data), 300))] = draw.choice(
+                (0, 1, 127, 128, 255, draw.randrange(256))
+            )
+        path.write_bytes(data)
+    return path
+
+
+def csv_rows(draw: Draw, folder: Path) -> Path:
+    """Packed lines that are long, many, or never end."""
+    path = folder / "drawn.csv.gz"
+    line = draw.choice((b"1,2\n", b"a," * 5000 + b"\n", b"x", b'"', b"\r", b'"x\n'))
+    text = b"a,b\n" + line * (draw.choice((1, 1000, 2 * 10**7)) // len(line))
+    path.write_bytes(gzip.compress(text, 1))
+    return path
 
 
 def parquet(draw: Draw, folder: Path) -> Path:

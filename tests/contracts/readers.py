@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.data import Categorical, Numeric, Schema
+from holdfast.data._engines.file_rows import rows_of_files
 from holdfast.data._engines.files import read_arrays
 from holdfast.data._engines.parquet_files import open_parquet
 from holdfast.dossier._stored_evidence import read_accuracy
@@ -86,6 +87,13 @@ def verifier_reads(path: Path) -> None:
         raise FormatError("wrong") from error
 
 
+def all_rows(path: Path) -> None:
+    """Every row of a file, as engines read them: some at a time."""
+    rows = rows_of_files(str(path))
+    for _ in rows.reader(range(len(rows.names))):
+        pass
+
+
 READERS: dict[str, Reader] = {
     "release": Reader(hostile.use_release, (drawn.release, changed(".holdfast"))),
     "page": Reader(hostile.use_page, (drawn.page, changed(".html"))),
@@ -102,6 +110,7 @@ READERS: dict[str, Reader] = {
     "head": Reader(SignedHead.load, (text(drawn.json_text, ".json"),)),
     "workload": Reader(lambda path: read_workload(str(path), SMALL), (text(drawn.json_text, ".json"),)),
     "arrays": Reader(lambda path: read_arrays(path, None), (text(drawn.npy, ".npy"),)),
+    "rows": Reader(all_rows, (drawn.parquet_rows,)),
     "parquet": Reader(lambda path: open_parquet(path).schema_arrow, (drawn.parquet,)),
     "verifier": Reader(
         verifier_reads, (drawn.release, text(drawn.json_text, ".json"), drawn.pem, changed(".holdfast"))

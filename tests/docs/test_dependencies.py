@@ -46,6 +46,13 @@ def test_every_dependency_is_in_the_lock_and_among_the_licences(used: set[str]) 
     assert all(f"| {name} |" in licences for name in used)
 
 
+def test_the_lock_with_hashes_has_the_versions_of_the_lock() -> None:
+    texts = [(ROOT / name).read_text(encoding="utf-8") for name in ("constraints.txt", "requirements.lock")]
+    plain, hashed = ([line for line in text.splitlines() if not line.startswith("#")] for text in texts)
+    assert [line.split(" ")[0] for line in hashed] == plain
+    assert all(re.fullmatch(r"\S+ --hash=sha256:[0-9a-f]{64}", line) for line in hashed)
+
+
 def test_what_each_dependency_can_do_to_rows_is_said_once(used: set[str]) -> None:
     table = PAGE.split("**What each can do to rows.**")[1].split("**What was tested.**")[0]
     said = re.findall(r"^\| ([a-z0-9-]+) \|", table, flags=re.MULTILINE)

@@ -13,6 +13,31 @@ HOSTILE = "tests/release/test_hostile.py::"
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
+        name="parquet: pages unpack to anything",
+        target="data:require_room",
+        old="needed > _GROWTH * size + _FREE_BYTES",
+        new="needed < 0",
+        tests=(
+            "tests/data/engines/test_parquet_files.py::test_a_page_that_unpacks_to_more_than_its_file_allows_is_refused_before_it_is_read",
+        ),
+    ),
+    Fault(
+        name="parquet: a long value is written out as often as it is there",
+        target="data:_parts_of_bounded_size",
+        old="before + BATCH_BYTES",
+        new="before + 2**60",
+        tests=(
+            "tests/data/engines/test_parquet_files.py::test_a_value_that_is_repeated_is_written_out_a_few_times_only",
+        ),
+    ),
+    Fault(
+        name="page: what could not be read back is written",
+        target="dossier:render",
+        old="_require_readable(page)",
+        new="pass",
+        tests=("tests/dossier/test_page.py::test_what_could_not_be_read_back_is_not_written",),
+    ),
+    Fault(
         name="files: a pipe is a file",
         target="regular_file:_other_kind",
         old="stat.S_ISREG(mode)",

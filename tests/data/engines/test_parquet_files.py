@@ -8,6 +8,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from holdfast.data._engines.file_rows import BATCH_BYTES, rows_of_files
 from holdfast.data._engines.files import read_arrays, read_table
 from holdfast.data._engines.parquet_files import open_parquet
 from holdfast.errors import DataError, ParameterError
@@ -79,3 +80,30 @@ def test_an_array_is_as_large_as_its_header_says(tmp_path: Path) -> None:
     (tmp_path / "folder.npy").mkdir()
     with pytest.raises(ParameterError, match="folder"):
         read_arrays(tmp_path / "folder.npy", None)
+
+
+def test_a_page_that_unpacks_to_more_than_its_file_allows_is_refused_before_it_is_read(
+    tmp_path: Path,
+) -> None:
+    """Both kinds of pages; Arrow would make room for what a page says it holds."""
+    path = tmp_path / "long.parquet"
+    for dictionary in (True, False):
+        table = pyarrow.table({"a": pyarrow.array(["z" * 30_000_000]), "b": pyarrow.array([1])})
+        options = {"compression": "zstd", "use_dictionary": dictionary, "dictionary_pagesize_limit": 2**30}
+        parquet.write_table(table, path, **options)
+        rows = rows_of_files(str(path))
+        with pytest.raises(DataError, match=r"its pages need .* bytes; write the file again"):
+            list(rows.reader([0, 1]))
+        assert sum(batch.num_rows for batch in rows.reader([1])) == 1, "what is not asked for is not read"
+
+
+def test_a_value_that_is_repeated_is_written_out_a_few_times_only(tmp_path: Path) -> None:
+    path = tmp_path / "repeated.parquet"
+    values = pyarrow.DictionaryArray.from_arrays(
+        pyarrow.array([0, None, 1] * 50, pyarrow.int32()), ["y" * 10**6, "x"]
+    )
+    parquet.write_table(pyarrow.table({"a": values, "b": pyarrow.array(range(150))}), path)
+    batches = list(rows_of_files(str(path)).reader([0, 1]))
+    assert max(batch.nbytes for batch in batches) < 2 * BATCH_BYTES
+    assert [value for batch in batches for value in batch.column(0).to_pylist()] == values.to_pylist()
+    assert [value for batch in batches for value in batch.column(1).to_pylist()] == list(range(150))

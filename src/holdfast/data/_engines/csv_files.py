@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -32,8 +33,10 @@ from holdfast.errors import DataError
 
 #: A longer record, of one line or several, is broken.
 MOST_RECORD_BYTES = 2**20
-#: How much of the file is read at a time; Arrow's threads parse quarters of it.
+#: How much of the file is read at a time, at most; Arrow's threads parse quarters of it.
 BLOCK_BYTES = 2**24
+_SMALL_BLOCK_BYTES = 2**18
+"""Of a small file, which may be packed. Checking a block takes up to sixty times its bytes where all are delimiters."""
 _BYTE_ORDER_MARK = codecs.BOM_UTF8
 _NEWLINE, _RETURN = 10, 13
 Bytes = NDArray[np.uint8]
@@ -115,10 +118,11 @@ class CsvFile:
         if self.format.encoding != "utf-8":
             decoder = codecs.getincrementaldecoder(self.format.encoding)("holdfast-broken")
             decode = lambda piece: decoder.decode(piece, not piece).encode("utf-8", "surrogatepass")  # noqa: E731
+        block_bytes = min(BLOCK_BYTES, _SMALL_BLOCK_BYTES + os.stat(self.path).st_size // 4)
         with csv_bytes(self.path) as file:
             rest, mark_removed, last = b"", False, False
             while not last:
-                piece = file.read(BLOCK_BYTES)
+                piece = file.read(block_bytes)
                 last = not piece
                 block = rest + decode(piece)
                 if not mark_removed and (last or len(block) >= len(_BYTE_ORDER_MARK)):
@@ -127,7 +131,7 @@ class CsvFile:
                     block += b"\n"
                 cut = block.rfind(b"\n") + 1
                 # Of a line that is too long only the beginning is kept: it stays too long.
-                rest = block[cut : cut + 2 * MOST_RECORD_BYTES]
+                rest = block[cut : cut + MOST_RECORD_BYTES + 2]
                 if cut and mark_removed:
                     yield _with_single_returns(block[:cut])
 

@@ -20,16 +20,17 @@ import numpy as np
 from holdfast._regular_file import require_regular
 from holdfast.data._arrow_columns import arrow_column
 from holdfast.data._engines.csv_files import CsvFile
-from holdfast.data._engines.parquet_files import open_parquet
+from holdfast.data._engines.parquet_files import open_parquet, page_sizes, require_room
 from holdfast.data._schema import DateTime, Numeric, Schema
 from holdfast.data._schema.csv_format import CsvFormat
 from holdfast.data._storage_kinds import Kind, kind_of
-from holdfast.errors import DataError
+from holdfast.errors import DataError, withholding
 
 CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 DATABASE_ENDINGS = (".db", ".duckdb", ".ddb")
 PLACE = "place"
-BATCH_ROWS = 2**16
+BATCH_ROWS, BATCH_BYTES = 2**16, 2**22
+"""How much of a file is read at a time, whichever is less."""
 
 
 class RowFile(Protocol):
@@ -113,12 +114,59 @@ class ParquetRows:
             yield from (([], min(BATCH_ROWS, rows - at)) for at in range(0, rows, BATCH_ROWS))
             return
         names = [self.names[column] for column in columns]
-        for batch in self._file.iter_batches(batch_size=BATCH_ROWS, columns=names):
-            stored = [batch.column(batch.schema.names.index(name)) for name in names]
-            yield (
-                [_as(array, self.types[c]) for array, c in zip(stored, columns, strict=True)],
-                batch.num_rows,
-            )
+        with withholding("Arrow", "read a Parquet file"):
+            file, rows_at_once = self._file_for(names)
+            stored_batches = file.iter_batches(batch_size=rows_at_once, columns=names)
+        while True:
+            with withholding("Arrow", "read a Parquet file"):
+                batch = next(stored_batches, None)
+            if batch is None:
+                return
+            for part in _parts_of_bounded_size(batch):
+                stored = [part.column(part.schema.names.index(name)) for name in names]
+                yield (
+                    [_as(array, self.types[c]) for array, c in zip(stored, columns, strict=True)],
+                    part.num_rows,
+                )
+
+    def _file_for(self, names: Sequence[str]) -> tuple[Any, int]:
+        """The file, opened so that these columns can be read in bounded memory, and how many rows at once.
+
+        A column whose pages point to long values is not written out before it is known how long it becomes.
+        """
+        metadata = self._file.metadata
+        paths = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
+        sizes = {
+            place: page_sizes(self.path, metadata, place)
+            for place, path in enumerate(paths)
+            if any(path == name or path.startswith(f"{name}.") for name in names)
+        }
+        require_room(self.path, list(sizes.values()))
+        repeated = [paths[p] for p, pages in sizes.items() if pages.dictionary * BATCH_ROWS > BATCH_BYTES]
+        rows_at_once = int(BATCH_BYTES // max(1.0, sum(pages.value for pages in sizes.values())))
+        file = self._file
+        if repeated:
+            options = {"coerce_int96_timestamp_unit": "us", "pre_buffer": False}
+            file = open_parquet(self.path, read_dictionary=repeated, **options)
+        return file, max(1, min(BATCH_ROWS, rows_at_once))
+
+
+def _parts_of_bounded_size(batch: Any) -> Iterator[Any]:
+    """The batch in parts of about `BATCH_BYTES` each, however long the values are that its dictionaries hold."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    lengths = np.zeros(batch.num_rows, np.int64)
+    for column in batch.columns:
+        if pa.types.is_dictionary(column.type):
+            of_values = pc.binary_length(column.dictionary.cast(pa.large_binary()))
+            lengths += pc.fill_null(pc.take(of_values, column.indices), 0).to_numpy(zero_copy_only=False)
+    ends, begin = np.cumsum(lengths), 0
+    while begin < batch.num_rows:
+        before = ends[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, before + BATCH_BYTES, side="right")))
+        yield batch.slice(begin, end - begin)
+        begin = end
 
 
 def _stream_type(dtype: Any) -> Any:
