@@ -22,6 +22,7 @@ from . import (
     reproductions,
     sampling,
     selection,
+    statistics,
     strangers,
     synth,
     units,
@@ -53,5 +54,6 @@ ROOMS = (
     evaluation,
     columns,
     usefulness,
+    statistics,
 )
 FAULTS: tuple[Fault, ...] = tuple(fault for room in ROOMS for fault in room.FAULTS)

@@ -9,12 +9,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from holdfast.privacy import Adjacency
-from holdfast.statistics._measures.bounding import SCORE_UNIT, candidates
-from holdfast.statistics._measures.ranks import rank_scores
+from holdfast.data import Numeric, Schema
+from holdfast.privacy import Adjacency, PrivacyUnit
+from holdfast.statistics._measures.bounding import SCORE_UNIT, bound_scores, candidates
+from holdfast.statistics._measures.ranks import GridCounts, RankChoices, rank_scores
 from holdfast.statistics._noise_law import NoiseLaw
 from holdfast.statistics._questions.histogram import consistent_counts
 from holdfast.statistics._shares import Share
+from holdfast.statistics._table_facts import TableFacts
 
 
 def _largest_loss(scores: dict[tuple[int, ...], np.ndarray], weight: float) -> float:
@@ -38,7 +40,11 @@ def test_quantile_scores_by_enumeration(alpha: Fraction) -> None:
     tables = [table for table in itertools.product(range(11), repeat=4) if sum(table) <= 10]
     every = rank_scores(np.array(tables), alpha)
     scores = {table: every[place].astype(float) for place, table in enumerate(tables)}
-    sensitivity = max(alpha.numerator, alpha.denominator - alpha.numerator)
+    facts = TableFacts(
+        schema=Schema([Numeric("x", 0, 3)]), adjacency=Adjacency.add_remove, unit=PrivacyUnit()
+    )
+    measure = RankChoices(grid=GridCounts(column="x", steps=3), quantiles=(alpha,))
+    sensitivity = measure.sensitivity(alpha, facts)
     monotone = alpha in (0, 1)
     loss = _largest_loss(scores, (1.0 if monotone else 0.5) / sensitivity)
     assert loss <= 1.0 + 1e-9
@@ -52,14 +58,12 @@ def test_the_choice_of_a_bound_by_enumeration() -> None:
     """Six users, all norms: one-sided scores keep epsilon at their full weight, two-sided ones do not."""
     limits = candidates(1)[:5]
     epsilon, excess = 1.0, 1.0
-    slope = round(2 * SCORE_UNIT / epsilon)
 
     def beyond(table: tuple[int, ...]) -> np.ndarray:
         return np.array([sum(table[place + 1 :]) for place in range(len(limits))], dtype=float)
 
     tables = [table for table in itertools.product(range(7), repeat=len(limits) + 1) if sum(table) <= 6]
-    places = np.arange(len(limits))
-    one_sided = {t: -np.maximum(beyond(t) - excess, 0) - slope / SCORE_UNIT * places for t in tables}
+    one_sided = {t: (bound_scores(beyond(t), excess, epsilon) / SCORE_UNIT).astype(float) for t in tables}
     two_sided = {t: -np.abs(beyond(t) - 3.0) for t in tables}
     assert 0.9 < _largest_loss(one_sided, epsilon) <= 1.0 + 1e-9
     assert _largest_loss(two_sided, epsilon) > 1.5

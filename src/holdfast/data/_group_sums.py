@@ -280,7 +280,10 @@ class GroupSums:
         """One query: at most three GROUP BY and one join, no window, and a row for each group that has rows."""
         keys = [f"g{place}" for place in range(len(self.keys))]
         if self.weighing is None:
-            totals = [f"sum({value}) AS m{place}" for place, value in enumerate(_MOMENTS)]
+            totals = [
+                f"{statements.dialect.total.format(value)} AS m{place}"
+                for place, value in enumerate(_MOMENTS)
+            ]
             grouped = _select([*keys, *totals], statements, self._rows(statements), by=keys)
             fields = [
                 *keys,
@@ -295,7 +298,7 @@ class GroupSums:
             f"FROM ({self.norms(statements, contributions)}) AS q"
         )
         parts = [
-            f"sum({statements.dialect.whole_quotient.format(f'f{i} * w', str(down))})"
+            statements.dialect.total.format(statements.dialect.whole_quotient.format(f"f{i} * w", str(down)))
             for i in range(len(self.forms))
         ]
         fields = [*keys, *(f"{_text(part, statements)} AS f{i}" for i, part in enumerate(parts))]
@@ -305,7 +308,9 @@ class GroupSums:
     def contributions(self, statements: Statements) -> str:
         """A row for each unit and group: the sums of the forms as 64-bit whole numbers."""
         keys = ["u", *(f"g{place}" for place in range(len(self.keys)))]
-        totals = [f"sum({value}) AS m{place}" for place, value in enumerate(_MOMENTS)]
+        totals = [
+            f"{statements.dialect.total.format(value)} AS m{place}" for place, value in enumerate(_MOMENTS)
+        ]
         grouped = _select([*keys, *totals], statements, self._rows(statements), by=keys)
         assert self.weighing is not None
         most = 1 if self.once else self.weighing.largest_entry

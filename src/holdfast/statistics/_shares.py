@@ -63,13 +63,15 @@ class Share:
             scale=Fraction(l1_sensitivity) / epsilon, l1_sensitivity=l1_sensitivity, adjacency=adjacency
         )
 
-    def gaussian(self, l2_sensitivity: int, adjacency: Adjacency) -> Gaussian | None:
+    def gaussian(self, l2_sensitivity: Fraction | int, adjacency: Adjacency) -> Gaussian | None:
         """Normal noise rounded to whole numbers; None under a pure promise."""
         if self.currency == "pure":
             return None
         return Gaussian.within(self.curve, l2_sensitivity=l2_sensitivity, adjacency=adjacency)
 
-    def least_noise(self, l1_sensitivity: int, l2_sensitivity: int, adjacency: Adjacency) -> CountNoise:
+    def least_noise(
+        self, l1_sensitivity: int, l2_sensitivity: Fraction | int, adjacency: Adjacency
+    ) -> CountNoise:
         """Laplace or normal noise, whichever is smaller: a choice by public numbers."""
         laplace = self.laplace(l1_sensitivity, adjacency)
         gaussian = self.gaussian(l2_sensitivity, adjacency)
@@ -78,6 +80,15 @@ class Share:
             assert noise is not None  # every currency counts one of them
             return noise
         return laplace if deviation(laplace) <= deviation(gaussian) else gaussian
+
+
+def root_of(square: int) -> Fraction:
+    """The square root of a whole number, rounded up to a multiple of 2^-20.
+
+    >>> float(root_of(2)), root_of(9)
+    (1.4142141342163086, Fraction(3, 1))
+    """
+    return Fraction(math.isqrt((square << 40) - 1) + 1, 1 << 20)
 
 
 def deviation(noise: CountNoise) -> float:

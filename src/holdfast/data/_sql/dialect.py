@@ -49,8 +49,10 @@ class Dialect:
     one_to: str = "(SELECT unnest(range(1, {0} + 1)) AS slot)"
     #: The entry of a list of numbers, {1}, at a place {0} that counts from 0.
     entry: str = "([{1}])[{0} + 1]"
-    #: A whole number with room for sums of squares; the floor of a quotient of whole numbers that are not negative; the
-    #: least whole number whose square is not below {0}, from one that is at most one off.
+    #: A sum of 64-bit whole numbers that has room, and a whole number with room for sums of squares; the floor of a
+    #: quotient of whole numbers that are not negative; the least whole number whose square is not below {0}, from one
+    #: that is at most one off.
+    total: str = "sum({0})"
     wide: str = "CAST({0} AS HUGEINT)"
     whole_quotient: str = "({0} // {1})"
     root_above: str = (

@@ -15,9 +15,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from holdfast._arrays import Codes
 from holdfast.data._group_sums import GroupSums, UnitsAbove
 from holdfast.data._table import Table
 from holdfast.privacy._adjacency import Adjacency
@@ -63,9 +66,7 @@ def choose_bound(
     limits = candidates(row)
     epsilon = choice_epsilon(choice.share)
     exact = table.aggregate(UnitsAbove(sums=sums, thresholds=limits))
-    beyond = np.maximum(exact.astype(object) * SCORE_UNIT - round(excess * SCORE_UNIT), 0)
-    slope = round(2 * SCORE_UNIT / float(epsilon))
-    scores = np.array([-int(score) - slope * place for place, score in enumerate(beyond)], dtype=object)
+    scores = bound_scores(exact, excess, float(epsilon))
     mechanism = SeveralChoices(
         epsilon=epsilon,
         sensitivity=SCORE_UNIT,
@@ -76,6 +77,17 @@ def choose_bound(
     noise = above.share.least_noise(1, 1, facts.adjacency)
     count = above.release(noise, np.array([int(exact[place])]), step="units above the bound")
     return ChosenBound(limit=limits[place], units_above=float(count[0]), noise=deviation(noise))
+
+
+def bound_scores(beyond: Codes, excess: float, epsilon: float) -> NDArray[Any]:
+    """The scores of all candidates in whole 1/1024 of a unit, from the numbers of units beyond each.
+
+    >>> (bound_scores(np.array([5, 2, 0]), 1.0, 2.0) / 1024).tolist()
+    [-4.0, -2.0, -2.0]
+    """
+    over = np.maximum(beyond.astype(object) * SCORE_UNIT - round(excess * SCORE_UNIT), 0)
+    slope = round(2 * SCORE_UNIT / epsilon)
+    return np.array([-int(score) - slope * place for place, score in enumerate(over)], dtype=object)
 
 
 def choice_epsilon(share: Share) -> Fraction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -24,7 +25,7 @@ from holdfast.statistics._measures.bounding import (
 )
 from holdfast.statistics._measures.measure import Measure, Purse
 from holdfast.statistics._noise_law import Family, NoiseLaw
-from holdfast.statistics._shares import CountNoise, Currency, Share, deviation
+from holdfast.statistics._shares import CountNoise, Currency, Share, deviation, root_of
 from holdfast.statistics._table_facts import TableFacts
 
 MOST_GROUPS = 2**24
@@ -171,13 +172,13 @@ class RowMoments(Measure):
             return None
         return Weighing(norm=norm, limit=limit, bits=min(USER_BITS, 62 - limit.bit_length()))
 
-    def sensitivity(self, chosen: Basis, norm: Literal[1, 2], facts: TableFacts, *, limit: int) -> int:
+    def sensitivity(self, chosen: Basis, norm: Literal[1, 2], facts: TableFacts, *, limit: int) -> Fraction:
         """How far one unit moves the sums in this norm, in whole numbers; under `replace` in L2 rounded up."""
         weighing = self.weighing(limit, norm, facts)
         most = chosen.whole if weighing is None else weighing.limit << weighing.bits
         if facts.adjacency is not Adjacency.replace or (self.groups(facts) == 1 and len(chosen.forms) == 1):
-            return most
-        return 2 * most if norm == 1 else math.isqrt(2 * most * most - 1) + 1
+            return Fraction(most)
+        return Fraction(2 * most) if norm == 1 else root_of(2 * most * most)
 
     def mechanism(
         self, share: Share, facts: TableFacts, *, limit: int | None = None, family: Family | None = None
@@ -191,7 +192,7 @@ class RowMoments(Measure):
             sensitivity = self.sensitivity(chosen, norm, facts, limit=own_limit)
             noise: CountNoise | None
             if name == "laplace":
-                noise = share.laplace(sensitivity, facts.adjacency)
+                noise = share.laplace(int(sensitivity), facts.adjacency)
             else:
                 noise = share.gaussian(sensitivity, facts.adjacency)
             if noise is not None:

@@ -28,7 +28,7 @@ from holdfast.statistics._measures.bounding import choice_epsilon
 from holdfast.statistics._measures.measure import Measure, Purse
 from holdfast.statistics._measures.moments import USER_BITS
 from holdfast.statistics._noise_law import NoiseLaw
-from holdfast.statistics._shares import CountNoise, Currency, Share
+from holdfast.statistics._shares import CountNoise, Currency, Share, root_of
 from holdfast.statistics._table_facts import TableFacts
 
 STEPS = 1000
@@ -251,21 +251,22 @@ class GridTree(Measure):
         _, branching, depth, noise = min(options, key=lambda option: option[:3])
         return noise, branching, depth
 
-    def sensitivity(self, depth: int, facts: TableFacts) -> tuple[int, int]:
+    def sensitivity(self, depth: int, facts: TableFacts) -> tuple[int, Fraction]:
         """In L1 and in L2, rounded up. A unit of several rows may have all of its weight in one node of each level."""
         most = self.grid.most(facts)
         if facts.adjacency is not Adjacency.replace:
-            return depth * most, math.isqrt(depth * most * most - 1) + 1
-        return 2 * depth * most, math.isqrt(2 * depth * most * most - 1) + 1
+            return depth * most, root_of(depth * most * most)
+        return 2 * depth * most, root_of(2 * depth * most * most)
 
     def deviation(self, share: Share, facts: TableFacts) -> float:
         """Of a rank."""
         noise, branching, depth = self.mechanism(share, facts)
         return math.sqrt((branching - 1) * depth * NoiseLaw.of(noise).variance) / self.grid.unit(facts)
 
-    def _tree(
+    def levels(
         self, share: Share, facts: TableFacts, counts: NDArray[Any]
     ) -> tuple[CountNoise, int, list[NDArray[Any]]]:
+        """The noise, the branching, and the counts of each level, coarsest first."""
         noise, branching, depth = self.mechanism(share, facts)
         levels = [counts]
         for _ in range(depth - 1):
@@ -289,12 +290,12 @@ class GridTree(Measure):
     def expected(self, share: Share, facts: TableFacts) -> NoisyTree:
         """With counts of 0."""
         places = self.grid.amount(facts).steps + 1
-        noise, branching, levels = self._tree(share, facts, np.zeros((self.grid.groups(facts), places)))
+        noise, branching, levels = self.levels(share, facts, np.zeros((self.grid.groups(facts), places)))
         return self._noisy(noise, branching, levels, facts)
 
     def measure(self, table: Table, purse: Purse, facts: TableFacts) -> NoisyTree:
         """One query, one release."""
-        noise, branching, levels = self._tree(purse.share, facts, self.grid.counts(table, facts))
+        noise, branching, levels = self.levels(purse.share, facts, self.grid.counts(table, facts))
         noisy = purse.release(noise, np.concatenate([level.ravel() for level in levels]))
         ends = np.cumsum([0, *(level.size for level in levels)])
         drawn = [

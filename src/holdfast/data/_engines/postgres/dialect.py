@@ -51,6 +51,9 @@ class PostgresDialect(Dialect):
     in_part: str = "mod(abs(hashtext({0})::bigint), {1}) = {2}"
     one_to: str = "(SELECT slot FROM generate_series(1, {0}) AS slot)"
     entry: str = "(CAST('{{{1}}}' AS double precision[]))[{0} + 1]"
+    wide: str = "CAST({0} AS numeric)"
+    whole_quotient: str = "div(CAST({0} AS numeric), {1})"
+    near_root: str = "ceil(sqrt(CAST({0} AS numeric)))"
     fence: str = " OFFSET 0"
     bytewise: str = "{0}"  # said of every text by `read_text`
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ from holdfast.data._order import KEY_BYTES, Order
 from holdfast.data._schema import Schema
 from holdfast.data._sql.statements import Statements, distinct_sets, zero_filled
 from holdfast.data._sql.sums import SpelledStatistic, StatementRow, sum_in_sql
-from holdfast.data._table import CHUNK_ROWS, Statistic, Table
+from holdfast.data._table import CHUNK_ROWS, Aggregate, Statistic, Table
 from holdfast.errors import AssumptionWarning, DataError, ParameterError, require
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
@@ -47,6 +47,7 @@ MOST_QUERY_COLUMNS = 300
 """How many stored columns one query reads: a result has room for 1664 columns, and each stored one takes up to five."""
 MOST_GROUPING_SETS = 500
 """How many grouping sets one query has; PostgreSQL takes 4096."""
+T = TypeVar("T")
 Way = Literal["auto", "pull", "sql", "extension"]
 WAYS = ("auto", "pull", "sql", "extension")
 FILTERED = Assumption(
@@ -134,6 +135,8 @@ def _role_names(given: Any) -> tuple[str, ...]:
 class PostgresTable(Table):
     """A table of a PostgreSQL server, in one snapshot."""
 
+    capabilities = Table.capabilities | {"aggregates"}
+
     def __init__(
         self,
         schema: Schema,
@@ -154,9 +157,9 @@ class PostgresTable(Table):
         self._copy: DuckDBTable | None = None
         self._finalizer = weakref.finalize(self, session.close)
         if way == "sql":
-            self.capabilities = frozenset({"sums", "engine_sums"})
+            self.capabilities = frozenset({"sums", "engine_sums", "aggregates"})
         elif way == "extension":
-            self.capabilities = frozenset({"sums", "engine_sums", "engine_epochs"})
+            self.capabilities = frozenset({"sums", "engine_sums", "engine_epochs", "aggregates"})
         elif way == "auto" and large:
             self.capabilities = self.capabilities | {"engine_sums"}
         # Where rows may be pulled into a file, a fit may also keep encoded rows in a file.
@@ -179,6 +182,12 @@ class PostgresTable(Table):
             if spelling is not None:
                 return sum_in_sql(self._statements, columns, spelling, self._ask).reshape(statistic.shape)
         return super().sums(statistic, rows=rows)
+
+    def _aggregate(self, aggregate: Aggregate[T]) -> T:
+        local = self._copy_in_use()
+        if local is not None:
+            return local.aggregate(aggregate)
+        return aggregate.of_answer(self.schema, self._ask(aggregate.statement(self._statements)).to_batches())
 
     def epochs(
         self, rows: RowsInSql, options: SgdOptions, *, order: Order, passes: int, records: int

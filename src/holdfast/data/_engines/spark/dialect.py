@@ -74,6 +74,10 @@ class SparkDialect(Dialect):
     in_part: str = "pmod(hash({0}), {1}) = {2}"
     bytewise: str = "{0}"
     one_to: str = "(SELECT explode(sequence(1, {0})) AS slot)"
+    total: str = "sum(CAST({0} AS DECIMAL(38, 0)))"
+    wide: str = "CAST({0} AS DECIMAL(38, 0))"
+    whole_quotient: str = "({0} div {1})"
+    near_root: str = "CAST(ceil(sqrt(CAST({0} AS DOUBLE))) AS DECIMAL(38, 0))"
 
     def literal(self, text: str) -> str:
         """The SQL of a text."""

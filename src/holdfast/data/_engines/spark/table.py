@@ -27,7 +27,7 @@ from holdfast.data._order import KEY_BYTES, KeyedHash, Order, PerRecordBatches, 
 from holdfast.data._schema import Schema
 from holdfast.data._sql.statements import distinct_sets, zero_filled
 from holdfast.data._storage_kinds import Kind
-from holdfast.data._table import CHUNK_ROWS, Partition, Statistic, Table
+from holdfast.data._table import CHUNK_ROWS, Aggregate, Partition, Statistic, Table
 from holdfast.errors import AdjacencyError, DataError, ParameterError, require, withholding
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
@@ -103,7 +103,7 @@ class SparkTable(Table):
     executors.
     """
 
-    capabilities = frozenset({"sums", "map_partitions", "engine_sums", "engine_parts"})
+    capabilities = frozenset({"sums", "map_partitions", "engine_sums", "engine_parts", "aggregates"})
 
     def __init__(
         self,
@@ -230,6 +230,10 @@ class SparkTable(Table):
             return []
         arrow = self._collect(self._statements.counts(distinct_sets(sets)), "count")
         return zero_filled(self.schema, sets, arrow.to_batches())
+
+    def _aggregate(self, aggregate: Aggregate[T]) -> T:
+        arrow = self._collect(aggregate.statement(self._statements), "add up the rows")
+        return aggregate.of_answer(self.schema, arrow.to_batches())
 
     def sums(self, statistic: Statistic, *, rows: int = CHUNK_ROWS) -> NDArray[np.float64]:
         """The sum of a statistic over all rows. The executors send one partial sum for each partition, and no row."""
