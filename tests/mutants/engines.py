@@ -148,7 +148,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="extension: one order for everybody",
-        target="data:_key",
+        target="data/epochs:_key",
         old="order.key + portion",
         new="portion",
         tests=(
@@ -518,9 +518,12 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="postgres: policies run unjudged",
         target="data:find_relation",
-        old="policies=True",
-        new="policies=False",
-        tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
+        old="whose(policies=True)",
+        new="whose(policies=False)",
+        tests=(
+            "tests/data/engines/postgres/test_code.py::"
+            "test_code_of_a_stranger_is_refused_and_not_run[a policy]",
+        ),
     ),
     Fault(
         name="postgres: policies that came later run",
@@ -538,7 +541,7 @@ FAULTS: tuple[Fault, ...] = (
         old="self._look()",
         new="pass",
         tests=(
-            "tests/data/engines/postgres/test_code.py::test_code_that_is_added_later_does_not_run[sql-an index]",
+            "tests/data/engines/postgres/test_code.py::test_code_that_is_added_later_does_not_run[an index-sql]",
         ),
     ),
     Fault(

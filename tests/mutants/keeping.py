@@ -144,7 +144,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="ledger: a check remembers every account",
         target="ledger:_remember",
-        old="len(memory) >= _MOST_REMEMBERED",
+        old="len(memory) >= (most or _MOST_REMEMBERED)",
         new="False",
         tests=("tests/ledger/test_load.py::test_a_check_of_a_long_ledger_needs_no_more_memory",),
     ),

@@ -365,9 +365,9 @@ def _lesser(one: Cost, other: Cost) -> Cost:
     return Cost(amounts, total_variation, min(one.failure, other.failure))
 
 
-def _remember(memory: dict[Key, Value], key: Key, value: Value, *, most: int = _MOST_REMEMBERED) -> None:
+def _remember(memory: dict[Key, Value], key: Key, value: Value, *, most: int | None = None) -> None:
     """Keep a value at hand; where too many are, all others are forgotten and looked up when they are needed."""
-    if len(memory) >= most and key not in memory:
+    if len(memory) >= (most or _MOST_REMEMBERED) and key not in memory:
         memory.clear()
     memory[key] = value
 
