@@ -9,8 +9,9 @@ from typing import Literal
 
 from tests.mutation.places import READINGS
 
-#: "equivalent": `why` proves it in a line. "law": `test` was written for it, and kills it. "open": neither yet.
-Proof = Literal["equivalent", "law", "open"]
+#: "equivalent": what is computed is the same, and `why` proves it. "sound": it differs, and no promise depends
+#: on it: a choice by public numbers, or a bound that holds all the same. "law": `test` was written for it and kills it.
+Proof = Literal["equivalent", "sound", "law"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,11 +35,11 @@ class Report:
         return sorted(n for n in self.mutants if n in known and known[n].word not in ("gone", "fresh"))
 
     def state(self, number: int) -> str:
-        """One word: killed, law (survived until a test was written), equivalent or unexplained."""
+        """One word: killed, law (survived until a test was written), equivalent, sound or unexplained."""
         reading = self.readings.get(number)
         if self.verdicts[number].is_killed:
             return "law" if reading is not None and reading.proof == "law" else "killed"
-        return "equivalent" if reading is not None and reading.proof == "equivalent" else "unexplained"
+        return reading.proof if reading is not None and reading.proof != "law" else "unexplained"
 
     def counts(self, numbers: list[int]) -> Counter[str]:
         """How many there are of each state."""
@@ -73,16 +73,16 @@ class Report:
         yield from self._table("operator", rows)
 
     def _table(self, head: str, rows: Mapping[str, list[int]]) -> Iterator[str]:
-        yield f"| {head} | mutants | killed | killed by a new law | equivalent | unexplained |"
-        yield "|---|---:|---:|---:|---:|---:|"
+        yield f"| {head} | mutants | killed | killed by a new law | equivalent | sound | unexplained |"
+        yield "|---|---:|---:|---:|---:|---:|---:|"
         for name, numbers in [*rows.items(), ("**all**", self.tried)]:
             counts = self.counts(numbers)
-            cells = (counts[state] for state in ("killed", "law", "equivalent", "unexplained"))
+            cells = (counts[state] for state in ("killed", "law", "equivalent", "sound", "unexplained"))
             yield f"| {name} | {len(numbers)} | " + " | ".join(map(str, cells)) + " |"
 
     def classes(self) -> Iterator[str]:
         """Each class of survivors that were read, with what became of its members."""
-        yield "| class of survivor | mutants | equivalent | killed by a new law | open |"
+        yield "| class of survivor | mutants | equivalent | sound | killed by a new law |"
         yield "|---|---:|---:|---:|---:|"
         kinds = Counter(self.readings[n].kind for n in self.tried if n in self.readings)
         for kind, count in sorted(kinds.items(), key=lambda each: (-each[1], each[0])):
@@ -91,7 +91,7 @@ class Report:
                 for n in self.tried
                 if n in self.readings and self.readings[n].kind == kind
             )
-            cells = (proofs[proof] for proof in ("equivalent", "law", "open"))
+            cells = (proofs[proof] for proof in ("equivalent", "sound", "law"))
             yield f"| {kind} | {count} | " + " | ".join(map(str, cells)) + " |"
 
     def summary(self) -> str:
@@ -102,6 +102,7 @@ class Report:
         error = 2 * math.sqrt(share * (1 - share) / total) if total else 0.0
         return (
             f"{total} of {len(self.mutants)} mutants were tried: the tests killed {counts['killed']}, "
-            f"new laws {counts['law']} more, {counts['equivalent']} are proved equivalent, and "
+            f"new laws {counts['law']} more, {counts['equivalent']} are proved equivalent, of {counts['sound']} it is "
+            f"proved that no promise depends on them, and "
             f"{counts['unexplained']} ({share:.1%}, give or take {error:.1%}) are unexplained."
         )

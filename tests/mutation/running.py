@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import mmap
 import os
+import re
 import resource
 import shutil
 import signal
@@ -23,11 +24,12 @@ from pathlib import Path
 
 import pytest
 
+from tests import pace
 from tests.mutation import draw, readings, verdicts
 from tests.mutation.mutant import CannotPlant, Mutant
 from tests.mutation.order import Order
 from tests.mutation.paying import Traces
-from tests.mutation.places import DRAWN, TRACES, VERDICTS
+from tests.mutation.places import DRAWN, ROOT, TRACES, VERDICTS
 from tests.mutation.planting import Functions, NeedsNewProcess
 from tests.mutation.selection import family_of, is_left_out
 from tests.mutation.tracing import room_caches
@@ -81,19 +83,20 @@ class Runner:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Those that were traced; at a second look the other instances of the same tests, too."""
+        """Those that were traced; at a second look the other instances of the same tests, and what was too slow."""
         if not self.again:
             items[:] = [item for item in items if item.nodeid in self.traces.tests]
             return
-        traced: dict[str, list[str]] = defaultdict(list)
+        items[:] = [item for item in items if not is_left_out(item)]
+        measured = pace.stored()
+        traced: dict[str, list[float]] = defaultdict(list)
         for name in self.traces.tests:
-            traced[family_of(name)].append(name)
-        items[:] = [item for item in items if family_of(item.nodeid) in traced and not is_left_out(item)]
+            traced[family_of(name)].append(self.order.price[name])
         for item in items:
-            self.instances[family_of(item.nodeid)].append(item.nodeid)
-            if item.nodeid not in self.order.price:
-                prices = [self.order.price[name] for name in traced[family_of(item.nodeid)]]
-                self.order.price[item.nodeid] = sum(prices) / len(prices)
+            family = family_of(item.nodeid)
+            self.instances[family].append(item.nodeid)
+            prices = traced.get(family) or [measured.get(item.nodeid, 1.0)]
+            self.order.price.setdefault(item.nodeid, sum(prices) / len(prices))
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """All mutants without a verdict, in the order of their numbers."""
@@ -126,7 +129,7 @@ class Runner:
                     self._tell(attempt, attempt.verdict)
                 else:
                     sys.stdout.write(f"fails without a fault: {attempt.names[0]}\n")
-                    del self.items[attempt.names[0]]
+                    self.items.pop(attempt.names[0], None)
                     waiting.appendleft(attempt.number)
             elif verdict.killer and verdict.killer not in self.trusted:
                 self._fork(self._control(attempt, verdict), running)
@@ -138,12 +141,18 @@ class Runner:
     def _waits(self, verdict: Verdict | None) -> bool:
         if verdict is None:
             return True
-        unread = verdict.number not in self.read
-        return self.again and verdict.word == "survived" and unread and not verdict.confirmed
+        reading = self.read.get(verdict.number)
+        if not self.again or verdict.word != "survived":
+            return False
+        return not verdict.confirmed if reading is None else reading.proof == "law"
 
     def _attempt(self, number: int) -> Attempt:
         mutant = self.mutants[number]
-        covering = self._covering(mutant)
+        reading = self.read.get(number)
+        if reading is not None:  # by its law alone
+            covering = [name for name in self.items if name.partition("[")[0] == reading.test]
+        else:
+            covering = self._covering(mutant)
         names: list[str] = []
         spent = 0.0
         for name in covering:
@@ -159,8 +168,30 @@ class Runner:
         if not self.again:
             return self.order.sorted(mutant, [name for name in traced if name in self.items])
         families = dict.fromkeys(family_of(name) for name in self.order.sorted(mutant, traced))
-        instances = [name for family in families for name in self.instances[family] if name in self.items]
-        return sorted(instances, key=set(traced).__contains__)
+        files = dict.fromkeys(family.partition("::")[0] for family in families)
+        # What was too slow to be traced stands beside what was not; files that name the object come first.
+        beside = [
+            family
+            for family in self.instances
+            if family.partition("::")[0] in files and family not in families
+        ]
+        names = [
+            name for family in (*families, *beside) for name in self.instances[family] if name in self.items
+        ]
+        words = set(mutant.function.split("."))
+        naming = {
+            file
+            for file in files
+            if words & set(re.findall(r"\w+", (ROOT / file).read_text(encoding="utf-8")))
+        }
+        return sorted(
+            names,
+            key=lambda name: (
+                name in self.traces.tests,
+                name.partition("::")[0] not in naming,
+                self.order.price[name],
+            ),
+        )
 
     def _control(self, attempt: Attempt, verdict: Verdict) -> Attempt:
         """The killer without the fault: a test that fails in a fork by itself has killed nothing."""

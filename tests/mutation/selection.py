@@ -54,7 +54,8 @@ def family_of(name: str) -> str:
 def is_left_out(item: pytest.Item) -> bool:
     """What is deep, or needs a server, a browser or the benchmark data."""
     needs = set(getattr(item, "fixturenames", ())) & pace.COSTLY
-    return bool(item.get_closest_marker("deep") or needs or pace.server_of(item.nodeid) < 2)
+    served = pace.server_of(item.nodeid) < 2 or "server" in item.nodeid
+    return bool(item.get_closest_marker("deep") or needs or served)
 
 
 def _is_chosen(item: pytest.Item, measured: dict[str, float]) -> bool:
