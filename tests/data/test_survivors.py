@@ -46,7 +46,7 @@ def test_what_takes_the_place_of_a_file_is_on_the_disk_before_it_does(
             return function(*arguments)  # type: ignore[operator]
 
         monkeypatch.setattr(f"holdfast.data._whole_file.os.{name}", noted)
-    with whole_file(tmp_path / "table.json") as file:
+    with whole_file(tmp_path / "table.json", overwrite=True) as file:
         file.write_text("{}")
     assert calls == ["fsync", "replace", "fsync"]
 

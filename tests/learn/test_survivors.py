@@ -181,12 +181,12 @@ def test_a_count_that_was_read_from_a_matrix_is_assumed_public_by_the_additive_m
             adjacency=Adjacency.add_remove,
             n_public=public,
         )
-        assert len(data.read) == assumed
+        assert len(data.undeclared) == assumed
 
 
 def test_a_declared_column_is_learned_as_bounds_of_targets_are() -> None:
-    declared = PrivateAdditiveRegressor()._column(Numeric("y", 2, 6))
-    assert declared == PrivateAdditiveRegressor(target_bounds=(2.0, 6.0))._column(Numeric("y", 2, 6))
+    declared = PrivateAdditiveRegressor()._column_coding(Numeric("y", 2, 6))
+    assert declared == PrivateAdditiveRegressor(target_bounds=(2.0, 6.0))._column_coding(Numeric("y", 2, 6))
 
 
 def test_a_histogram_says_which_cells_are_whose() -> None:

@@ -148,7 +148,7 @@ class Runner:
 
     def _attempt(self, number: int) -> Attempt:
         mutant = self.mutants[number]
-        reading = self.read.get(number)
+        reading = self.read.get(number) if self.again else None
         if reading is not None:  # by its law alone
             covering = [name for name in self.items if name.partition("[")[0] == reading.test]
         else:
