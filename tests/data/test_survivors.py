@@ -12,7 +12,8 @@ import pytest
 
 from holdfast.data import Categorical, DateTime, Hierarchy, Numeric, Schema
 from holdfast.data._clipped_rows import clip_rows
-from holdfast.data._engines.duckdb.source import interruptible
+from holdfast.data._encode import Encoder
+from holdfast.data._engines.duckdb.source import Runner, interruptible
 from holdfast.data._process_lock import new_locked_folder
 from holdfast.data._schema.calendar import pattern_of
 from holdfast.data._schema.spelling import checked_markers
@@ -148,3 +149,26 @@ def test_the_error_of_a_statement_is_the_error_of_its_call() -> None:
     with pytest.raises(ZeroDivisionError):
         interruptible(call, lambda: None)
     assert interruptible(lambda: 7, lambda: None) == 7
+
+
+def test_every_statement_that_may_be_running_is_interrupted() -> None:
+    class Cursor:
+        ended = False
+
+        def sql(self, statement: str) -> str:
+            return statement
+
+        def interrupt(self) -> None:
+            self.ended = True
+
+    cursors = [Cursor() for _ in range(3)]
+    places = iter(cursors)
+    runner = Runner(lambda: next(places))
+    assert [runner(word) for word in "ab"] == ["a", "b"]
+    runner.interrupt()
+    assert [cursor.ended for cursor in cursors] == [True, True, False]
+
+
+def test_settings_of_an_encoder_are_checked_by_name() -> None:
+    with pytest.raises(ParameterError, match="row_norm"):
+        Encoder(Schema([Numeric("x", 0, 1)]), row_norm="long").fit()  # type: ignore[arg-type]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+import warnings
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from holdfast.data import Categorical, Numeric, Schema
-from holdfast.learn import PrivateAdditiveRegressor
+from holdfast.data import Categorical, Numeric, Schema, open_table
+from holdfast.errors import BudgetWarning
+from holdfast.learn import PrivateAdditiveRegressor, PrivateScaler
+from holdfast.learn._additive.cell_rows import CellRows, batches_of_matrix
+from holdfast.learn._additive.cells import cells_of_columns
 from holdfast.learn._additive.prepare import additive_arrays
 from holdfast.learn._estimators import estimator_of
 from holdfast.learn._problem import Problem
@@ -27,12 +31,16 @@ from holdfast.learn._risk.ball import BallRisk
 from holdfast.learn._risk.descent import ClippedGradients
 from holdfast.learn._risk.multiclass_risk import MulticlassRisk
 from holdfast.learn._risk.risk import Risk
+from holdfast.learn._risk.stacked_sgd import StackedSgd
 from holdfast.learn._rows.clipped_blocks import BLOCK, ClippedBlocks
 from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn._rows.private_file import PrivateFile
+from holdfast.learn._sampling.rounds import SamplingPlan
 from holdfast.learn._whitening import no_whitening, second_moment_sensitivity
 from holdfast.learn.classics.bst14 import METHOD as BST14
 from holdfast.learn.classics.dp_sgd import DpSgdOptions, Sgd
 from holdfast.learn.classics.projected_histogram import METHOD as HISTOGRAM
+from holdfast.learn.methods.bolt_on import METHOD as BOLT_ON
 from holdfast.learn.methods.method import PublicFacts, Rank
 from holdfast.learn.methods.ridge import UNIT_ROUNDOFF, RidgeBounds
 from holdfast.learn.methods.ssp import METHOD as SSP
@@ -195,3 +203,79 @@ def test_a_histogram_says_which_cells_are_whose() -> None:
     problem = Problem(loss=Squared(target_bound=1.0), dimension=2)
     fit = HISTOGRAM.fit(rows, problem, account=account, columns=1, bins=4, label_bins=3)
     assert fit.parameters["bins"] == 4
+
+
+@pytest.mark.parametrize("average", ["last", "uniform", 3])
+def test_several_predictions_are_averaged_as_one_is(average: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The noise is that of the average that was asked for."""
+    started: list[int] = []
+
+    class Noted(StackedSgd):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            started.append(options.get("average_from", 0))
+            super().__init__(*arguments, **options)
+
+    monkeypatch.setattr("holdfast.learn._risk.stacked_sgd.StackedSgd", Noted)
+    rows = examples_of(np.eye(3), [0.0, 1.0, 2.0], "replace")
+    problem = Problem(loss=Softmax(classes=3), dimension=3, penalty=0.1)
+    BOLT_ON.fit(rows, problem, account=Account(GaussianDP(1.0), seed=1), average=average, passes=2, batch=1)
+    assert set(started) == {{"last": 0, "uniform": 1}.get(average, average)}
+
+
+def test_a_hopeless_start_gives_up_after_a_number_of_proposals() -> None:
+    plan = SamplingPlan(
+        dimension=4,
+        inverse_temperature=1e6,
+        penalty=0.1,
+        smoothness=0.25,
+        total_variation=1e-6,
+    )
+    caps = [plan.cap(residual) for residual in (0.0, 1.0, 1e3, 1e9)]
+    assert caps == sorted(caps)
+    assert not plan.is_direct
+    assert all(isinstance(cap, int) for cap in caps)
+
+
+def test_two_additive_models_of_one_table_are_two_fits_and_an_account_is_known_to_have_paid() -> None:
+    schema = Schema([Numeric("x", 0, 1, bins=4), Numeric("y", 0, 1)])
+    values = np.linspace(0.05, 0.95, 60)
+    table = open_table({"x": values, "y": values}, schema=schema)
+    models = [PrivateAdditiveRegressor(interactions=False) for _ in range(3)]
+    models[0].fit(table, target="y")
+    with pytest.warns(BudgetWarning):
+        models[1].fit(table, target="y")
+    account = Account(ApproxDP(1.0, 1e-6), adjacency=table.adjacency)
+    models[2].fit(table, target="y", account=account)
+    assert models[2]._payer is account
+
+
+def test_no_warning_of_a_step_depends_on_a_count_that_was_read() -> None:
+    for epsilon in (0.001, 0.05, 1.0):
+        said = []
+        for rows in (20, 4000):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                step = PrivateScaler(epsilon=epsilon, delta=1e-9, adjacency="add_remove")
+                step.fit(np.linspace(-1.0, 1.0, rows)[:, None])
+            said.append([str(warning.message) for warning in caught])
+        assert said[0] == said[1]
+
+
+def test_a_pass_that_was_broken_off_leaves_no_rows_behind() -> None:
+    schema = Schema([Numeric("x", 0, 1, bins=4)])
+    halves = np.linspace(0.0, 1.0, 20)[:, None].reshape(2, 10, 1)
+    rows = CellRows(
+        cells=cells_of_columns(list(schema.columns)),
+        read=lambda: (chunk for half in halves for chunk in batches_of_matrix(schema, half, np.ones(10))),
+        adjacency=Adjacency.replace,
+        unit=schema.confirmed_unit,
+        public_count=20,
+        kept_bytes=0,
+        file=PrivateFile(),
+    )
+    first = rows.chunks()
+    next(first)
+    first.close()  # type: ignore[attr-defined]
+    for _ in range(3):
+        assert sum(len(labels) for _, labels in rows.chunks()) == 20
+    rows.close()

@@ -23,7 +23,7 @@ from tests.mutation.places import ROOT, SOURCES
 from tests.mutation.verdicts import Verdict, Word
 
 #: The most test functions of one run, and the most processor seconds of their traced instances.
-TESTS, BUDGET = 60, 10.0
+TESTS, BUDGET = 25, 3.0
 
 
 def planted(mutant: Mutant) -> Planted:

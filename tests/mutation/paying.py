@@ -116,12 +116,34 @@ class Traces:
 
     def of(self, mutant: Mutant) -> list[str]:
         """The tests that run the statement of a mutant; where it is new, those that run its function or its file."""
+        if mutant.function == OUTSIDE:
+            return self._readers_of(re.split(r"\W", mutant.wider, maxsplit=1)[0], mutant.file)
         try:
-            first, last = plant_place(mutant, self.text(mutant.file))
+            place = plant_place(mutant, self.text(mutant.file))
         except (LookupError, OSError):
-            first, last = self._function(mutant)
-        mask = sum(1 << line for line in range(first, last + 1))
-        return [name for name, trace in self.tests.items() if trace.lines.get(mutant.file, 0) & mask]
+            place = self._function(mutant)
+        # A default is read at the start: what matters is who calls its function.
+        return self._that_run(mutant.file, [place]) or self._that_run(mutant.file, [self._function(mutant)])
+
+    def _that_run(self, file: str, places: list[tuple[int, int]]) -> list[str]:
+        mask = sum(1 << line for line in {line for first, last in places for line in range(first, last + 1)})
+        return [name for name, trace in self.tests.items() if trace.lines.get(file, 0) & mask]
+
+    def _readers_of(self, constant: str, home: str) -> list[str]:
+        """The tests that run a function which reads a constant of a module: in its file, or where it is imported."""
+        for files in ([home], self.files()):
+            tests: dict[str, None] = {}
+            for file in files:
+                places = [
+                    (function.body[0].lineno, function.end_lineno or function.lineno)
+                    for _, function in functions(ast.parse(self.text(file)))
+                    if constant in self.text(file)
+                    and any(isinstance(node, ast.Name) and node.id == constant for node in ast.walk(function))
+                ]
+                tests |= dict.fromkeys(self._that_run(file, places) if places else ())
+            if tests:
+                return list(tests)
+        return []
 
     def _function(self, mutant: Mutant) -> tuple[int, int]:
         try:

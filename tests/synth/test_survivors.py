@@ -26,6 +26,7 @@ from holdfast.synth._workload.workload import Marginal
 from holdfast.synth.classics.query_gan_leader import LeaderTraining
 from holdfast.synth.methods.adaptive import METHOD as ADAPTIVE
 from holdfast.synth.methods.gaussian import gaussian
+from holdfast.synth.methods.trial import choose_tables
 
 
 def test_numbers_with_digits_are_written_with_these_digits() -> None:
@@ -135,3 +136,17 @@ def test_every_selection_names_the_neighbours_that_it_is_priced_for(adjacency: s
     ]
     assert selections
     assert {charge["adjacency"] for charge in selections} == {adjacency}
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_no_more_tables_are_selected_than_were_paid_for(times: int) -> None:
+    schema = Schema([Categorical(name, ["0", "1"]) for name in "abc"])
+    bits = np.random.default_rng(1).integers(0, 2, (60, 3)).astype(str)
+    data = ExactCounts(
+        open_table({name: bits[:, place] for place, name in enumerate("abc")}, schema=schema), tuple("abc")
+    )
+    account = Account(ZCDP(1.0), adjacency=data.adjacency, seed=1)
+    model = ProductModel(columns={name: [0.5, 0.5] for name in "abc"}, total=60.0)
+    choices = {("a", "b"): 1.0, ("b", "c"): 1.0, ("a", "c"): 1.0}
+    chosen = choose_tables(data, choices, model, times=times, apart=False, noise_std=1.0, account=account)
+    assert len(set(chosen)) == times

@@ -95,6 +95,7 @@ def test_units_of_rows_and_targets_change_the_bounds_as_they_change_the_solution
         assert scaled.residual == pytest.approx(bounds.residual * targets, rel=1e-12)
         assert scaled.rounding(3) == pytest.approx(bounds.rounding(3) * weight, rel=1e-12)
         moved = bounds.l2_sensitivity(Adjacency.replace, dimension=3)
+        assert moved == bounds.l2_sensitivity(Adjacency.replace, dimension=3, rows_per_unit=1)
         assert scaled.l2_sensitivity(Adjacency.replace, dimension=3) == pytest.approx(
             moved * weight, rel=1e-12
         )
