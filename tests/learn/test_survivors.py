@@ -270,7 +270,7 @@ def test_a_pass_that_was_broken_off_leaves_no_rows_behind() -> None:
         adjacency=Adjacency.replace,
         unit=schema.confirmed_unit,
         public_count=20,
-        kept_bytes=0,
+        most_cached_bytes=0,
         file=PrivateFile(),
     )
     first = rows.chunks()
