@@ -110,7 +110,7 @@ def test_two_spellings_of_two_categories_are_refused() -> None:
         ("YES", {"fold": True, "nulls": ["NA"]}),
     ):
         with pytest.raises(ParameterError, match="must differ as they are read"):
-            Categorical("c", ["yes", second], **options)  # type: ignore[arg-type]
+            Categorical("c", ["yes", second], **options)
         assert Categorical("c", ["yes", second]).cells == 2
 
 

@@ -17,6 +17,7 @@ from holdfast.learn._additive.cell_rows import CellRows, batches_of_matrix
 from holdfast.learn._additive.cells import cells_of_columns
 from holdfast.learn._additive.prepare import additive_arrays
 from holdfast.learn._estimators import estimator_of
+from holdfast.learn._estimators.exact import _hinge
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import (
     Hinge,
@@ -32,9 +33,10 @@ from holdfast.learn._risk.descent import ClippedGradients
 from holdfast.learn._risk.multiclass_risk import MulticlassRisk
 from holdfast.learn._risk.risk import Risk
 from holdfast.learn._risk.stacked_sgd import StackedSgd
-from holdfast.learn._rows.clipped_blocks import BLOCK, ClippedBlocks
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
 from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._rows.private_file import PrivateFile
+from holdfast.learn._rows.summation import BLOCK, UNIT_ROUNDOFF
 from holdfast.learn._sampling.rounds import SamplingPlan
 from holdfast.learn._whitening import no_whitening, second_moment_sensitivity
 from holdfast.learn.classics.bst14 import METHOD as BST14
@@ -42,7 +44,7 @@ from holdfast.learn.classics.dp_sgd import DpSgdOptions, Sgd
 from holdfast.learn.classics.projected_histogram import METHOD as HISTOGRAM
 from holdfast.learn.methods.bolt_on import METHOD as BOLT_ON
 from holdfast.learn.methods.method import PublicFacts, Rank
-from holdfast.learn.methods.ridge import UNIT_ROUNDOFF, RidgeBounds
+from holdfast.learn.methods.ridge import RidgeBounds
 from holdfast.learn.methods.ssp import METHOD as SSP
 from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP, Witness
 
@@ -279,3 +281,19 @@ def test_a_pass_that_was_broken_off_leaves_no_rows_behind() -> None:
     for _ in range(3):
         assert sum(len(labels) for _, labels in rows.chunks()) == 20
     rows.close()
+
+
+def test_the_minimiser_without_noise_is_one() -> None:
+    """The hinge, whose solver penalises a long column in place of the intercept."""
+    random = np.random.default_rng(2)
+    features = np.column_stack([random.normal(size=(50, 2)), np.ones(50)])
+    labels = np.where(features[:, 0] > 0.8, 1.0, -1.0)
+    problem = Problem(loss=Hinge(), dimension=3, penalty=0.05, constant=1.0)
+
+    def objective(weights: Any) -> float:
+        losses = np.maximum(0.0, 1.0 - labels * (features @ weights))
+        return float(losses.mean() + 0.5 * 0.05 * weights[:2] @ weights[:2])
+
+    weights = _hinge(features, labels, problem)
+    for _ in range(200):
+        assert objective(weights) <= objective(weights + 0.1 * random.normal(size=3)) + 1e-4

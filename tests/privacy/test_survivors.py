@@ -22,7 +22,7 @@ from holdfast.privacy._losses.steps import _common_pieces, _crossings
 from holdfast.privacy._mechanisms import RandomisedResponse, SubsampledGaussian, VectorLaplace
 from holdfast.privacy._mechanisms.mechanism import euclidean
 from holdfast.privacy._mechanisms.randomised_response import AnswerShares
-from holdfast.privacy._mechanisms.vector_laplace import root_above
+from holdfast.privacy._rounding import root_above
 
 
 def test_a_limit_admits_what_it_is() -> None:
@@ -174,6 +174,11 @@ def test_pieces_of_two_partitions_are_those_of_both() -> None:
             assert np.bincount(places, pieces, minlength=masses.size) == pytest.approx(
                 masses, rel=1e-9, abs=1e-15
             )
+    # Small outcomes keep their digits at either end.
+    first, second = np.array([3e-200, 0.5, 0.5, 5e-180]), np.array([1e-200, 0.75, 0.25])
+    pieces, _, _ = _common_pieces(first, second)
+    assert pieces[:2] == pytest.approx([1e-200, 2e-200], rel=1e-12, abs=0)
+    assert pieces[-1] == pytest.approx(5e-180, rel=1e-12, abs=0)
 
 
 def test_polygons_cross_where_they_are_equally_high() -> None:

@@ -147,6 +147,6 @@ def test_no_more_tables_are_selected_than_were_paid_for(times: int) -> None:
     )
     account = Account(ZCDP(1.0), adjacency=data.adjacency, seed=1)
     model = ProductModel(columns={name: [0.5, 0.5] for name in "abc"}, total=60.0)
-    choices = {("a", "b"): 1.0, ("b", "c"): 1.0, ("a", "c"): 1.0}
+    choices: dict[tuple[str, ...], float] = {("a", "b"): 1.0, ("b", "c"): 1.0, ("a", "c"): 1.0}
     chosen = choose_tables(data, choices, model, times=times, apart=False, noise_std=1.0, account=account)
     assert len(set(chosen)) == times
