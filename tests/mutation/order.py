@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from tests.mutants.faults import FAULTS
 from tests.mutants.planting import CannotPlant, find
@@ -24,14 +26,18 @@ class Order:
         self.by_function: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self.by_file: dict[str, Counter[str]] = defaultdict(Counter)
         self.everywhere: Counter[str] = Counter()
-        self.planted: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for fault in FAULTS:
-            try:
-                definition = find(fault.target, ROOT / SOURCES)
-            except CannotPlant:
-                continue
-            for test in fault.tests:
-                self.planted[definition.file.as_posix()].append((definition.name, test))
+        self._planted: dict[str, list[tuple[str, str, str]]] = {}
+
+    def planted_in(self, room: str) -> list[tuple[str, str, str]]:
+        """File, function and a test of every fault that is planted in a room; looked up when the room is asked for."""
+        if room not in self._planted:
+            found = self._planted[room] = []
+            for fault in FAULTS:
+                if re.split("[:/]", fault.target)[0] == room:
+                    with suppress(CannotPlant):
+                        definition = find(fault.target, ROOT / SOURCES)
+                        found += [(definition.file.as_posix(), definition.name, test) for test in fault.tests]
+        return self._planted[room]
 
     def learn(self, mutant: Mutant, killer: str) -> None:
         """A test killed a mutant."""
@@ -46,7 +52,8 @@ class Order:
         most = max(self.everywhere.values(), default=1)
         prefixes = [
             (test, 2.0 if name == mutant.function else 0.4)
-            for name, test in self.planted.get(mutant.file, ())
+            for home, name, test in self.planted_in(mutant.room)
+            if home == mutant.file
         ]
 
         def worth(name: str) -> float:
