@@ -15,6 +15,7 @@ from holdfast.noise._bernoulli import bernoulli, bernoulli_exp
 from holdfast.noise._source import Source
 from holdfast.noise._uniform import integers
 from holdfast.privacy import Mechanism, PureDP
+from holdfast.privacy._grid import exact_sum, in_64_bits, nearest_whole
 from holdfast.privacy._rounding import Number, as_written
 
 
@@ -46,13 +47,13 @@ class Staircase(Mechanism):
         return PureDP(self.epsilon)
 
     def check(self, value: Any) -> NDArray[np.int64]:
-        """One whole number; refused here, before anything is charged."""
+        """One number, the nearest whole one; only the shape is refused, since an error would tell of the value."""
         array: NDArray[Any] = super().check(value)
-        if array.size != 1 or array.dtype != np.int64:
-            raise ParameterError("value must be one whole number: in more dimensions the proof does not hold")
-        return array
+        if array.size != 1:
+            raise ParameterError("value must be one number: in more dimensions the proof does not hold")
+        return nearest_whole(array)
 
-    def sample(self, value: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+    def sample(self, value: NDArray[Any], source: Source) -> NDArray[np.int64]:
         """Exact: coins of probability e^-epsilon and uniform numbers, no floating point."""
         gamma, period = as_written(self.epsilon), self.sensitivity
         while True:
@@ -66,7 +67,7 @@ class Staircase(Mechanism):
             negative = bool(bernoulli(source, p=Fraction(1, 2), size=1)[0])
             size = periods * period + rest
             if size or not negative:  # zero has one sign only
-                return value + (-size if negative else size)
+                return in_64_bits(exact_sum(value, np.full(value.shape, -size if negative else size)))
 
     def worst_pair(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """One sensitivity apart."""
