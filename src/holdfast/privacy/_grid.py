@@ -82,9 +82,8 @@ class Grid:
         if steps.dtype == object:
             return multiples(steps, self.step)
         with np.errstate(over="ignore"):
-            return np.clip(
-                np.ldexp(steps.astype(np.float64), self.exponent), -_LARGEST_DOUBLE, _LARGEST_DOUBLE
-            )
+            points = np.ldexp(steps.astype(np.float64), self.exponent)
+        return np.asarray(np.clip(points, -_LARGEST_DOUBLE, _LARGEST_DOUBLE))
 
 
 def nearest_steps(values: NDArray[Any], step: Fraction) -> NDArray[Any]:
@@ -196,7 +195,7 @@ def multiples(steps: NDArray[Any], step: Fraction) -> NDArray[np.float64]:
     """Multiples of a step as doubles; beyond the largest of them, the largest."""
     if steps.dtype == np.int64:
         with np.errstate(over="ignore"):
-            return np.clip(steps * float(step), -_LARGEST_DOUBLE, _LARGEST_DOUBLE)
+            return np.asarray(np.clip(steps * float(step), -_LARGEST_DOUBLE, _LARGEST_DOUBLE))
     largest = Fraction(_LARGEST_DOUBLE)
     inside = [float(max(-largest, min(largest, number * step))) for number in steps.flat]
     return np.array(inside).reshape(steps.shape)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from holdfast.errors import require
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.resume import ResumableAccount
 from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._curves.curve import PureDP
 from holdfast.privacy._grid import FINE_BITS
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.laplace import Laplace
@@ -154,7 +154,7 @@ def certificate_noise(
         gaussian = Gaussian.within(account.remaining(), l2_sensitivity=l2, adjacency=adjacency)
         return gaussian, float(gaussian.sigma)
     l1 = each * maxima
-    laplace = Laplace(scale=Fraction(l1) / pure, l1_sensitivity=l1, adjacency=adjacency)
+    laplace = Laplace.within(PureDP(pure), l1_sensitivity=l1, adjacency=adjacency)
     return laplace, math.sqrt(2.0) * float(laplace.scale)
 
 

@@ -97,6 +97,13 @@ def test_whole_scores_weigh_what_real_ones_do() -> None:
         assert (whole.tolist(), weight) == (real.tolist(), same_weight)
 
 
+@given(st.floats(1e-6, 1e6), st.floats(1e-6, 1e3))
+def test_laplace_within_a_limit_spends_it_exactly(sensitivity: float, epsilon: float) -> None:
+    """The scale takes the sensitivity as it is charged: as it was written, not as a double holds it (finding W1)."""
+    limit = PureDP(epsilon)
+    assert Laplace.within(limit, l1_sensitivity=sensitivity).curve.as_pure() == limit.as_pure()
+
+
 @given(st.floats(-1e20, 1e20), st.integers(-(2**70), 2**70))
 def test_rounding_to_whole_numbers_keeps_shifts_by_whole_numbers(value: float, shift: int) -> None:
     moved = np.array([Fraction(value), Fraction(value) + shift], dtype=object)
@@ -218,12 +225,14 @@ def test_every_kind_of_limit_is_tried() -> None:
 @pytest.mark.parametrize("kind", CALIBRATED, ids=lambda kind: kind.__name__)
 def test_a_default_account_takes_what_is_within_its_limit(kind: Any, limit: Any) -> None:
     """Whole and in shares; where nothing of the kind is within the limit, that is said, with the way out."""
+    pure = kind is Laplace
+    moved: dict[str, Any] = {"l1_sensitivity" if pure else "l2_sensitivity": 1.0}
     for account in (Account(limit, seed=1), *Account(limit, seed=1).split(0.25, 0.5)):
-        if limit.as_pure() is not None:
-            with pytest.raises(ParameterError, match="use Laplace"):
-                kind.within(account.limit, l2_sensitivity=1.0)
+        if (limit.as_pure() is not None) != pure:
+            with pytest.raises(ParameterError, match="use Gaussian" if pure else "use Laplace"):
+                kind.within(account.limit, **moved)
             continue
-        mechanism = kind.within(account.limit, l2_sensitivity=1.0)
+        mechanism = kind.within(account.limit, **moved)
         account.release(mechanism, [0.0, 3.0])
         with pytest.raises(BudgetExceeded, match=r"within account\.remaining\(\) fits"):
             account.release(mechanism, [0.0, 3.0])

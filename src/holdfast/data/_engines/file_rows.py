@@ -199,6 +199,14 @@ def _as(values: Any, dtype: Any) -> Any:
     return arrow_column(values).cast(dtype, safe=False)
 
 
+def _common_type(types: Sequence[Any]) -> Any:
+    """The one type of a column in all files that have values in it; None where there are several, or no column."""
+    import pyarrow as pa
+
+    distinct = [dtype for dtype in dict.fromkeys(types) if dtype is None or not pa.types.is_null(dtype)]
+    return pa.null() if not distinct else distinct[0] if len(distinct) == 1 else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class FileRows:
     """The files of one table, read one after another."""
@@ -212,14 +220,13 @@ class FileRows:
 
     @cached_property
     def types(self) -> tuple[Any, ...]:
-        """The types of the columns, which no file may contradict."""
-        first = dict(zip(self.names, self.files[0].types, strict=True))
-        for file in self.files[1:]:
-            types = dict(zip(file.names, file.types, strict=True))
-            differing = sorted(name for name in first if types.get(name) != first[name])
-            if differing:
-                raise DataError(f"all files must have the same columns of the same types; {differing} differ")
-        return self.files[0].types
+        """The types of the columns, which no file may contradict; a file in which all values are missing has no say."""
+        types_by_file = [dict(zip(file.names, file.types, strict=True)) for file in self.files]
+        common = {name: _common_type([types.get(name) for types in types_by_file]) for name in self.names}
+        differing = sorted(name for name, dtype in common.items() if dtype is None)
+        if differing:
+            raise DataError(f"all files must have the same columns of the same types; {differing} differ")
+        return tuple(common.values())
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -242,7 +249,11 @@ class FileRows:
             places = [file.names.index(self.names[column]) for column in columns]
             for values, rows in file.batches(places):
                 row_numbers = pa.array(np.arange(place, place + rows))
-                yield pa.RecordBatch.from_arrays([*values, row_numbers], schema=schema)
+                typed = [
+                    pa.nulls(rows, dtype) if pa.types.is_null(array.type) else array
+                    for array, dtype in zip(values, schema.types[:-1], strict=True)
+                ]
+                yield pa.RecordBatch.from_arrays([*typed, row_numbers], schema=schema)
                 place += rows
 
     def table(self) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import checked
-from holdfast.errors import require
+from holdfast.errors import ParameterError, require
 from holdfast.noise._idealised import laplace
 from holdfast.noise._laplace import discrete_laplace
 from holdfast.noise._source import Source
@@ -71,6 +71,37 @@ class Laplace(Mechanism):
         require(
             0 < self.l1_sensitivity < float("inf"), "l1_sensitivity", self.l1_sensitivity, "> 0 and finite"
         )
+
+    @classmethod
+    def within(cls, limit: PrivacyCurve, *, l1_sensitivity: Number, **options: Any) -> Self:
+        """The noise whose pure epsilon is the limit's, exactly: scale and charge take the same sensitivity as written.
+
+        Parameters
+        ----------
+        limit : PrivacyCurve
+            The promise to keep; it is pure.
+        l1_sensitivity : int, float or Fraction
+            How far one unit moves the value, coordinates added up.
+        **options
+            Further parameters of the mechanism: `adjacency`, `arithmetic`.
+
+        Returns
+        -------
+        Laplace
+            The mechanism with that scale.
+
+        Examples
+        --------
+        >>> from holdfast.privacy import PureDP
+        >>> Laplace.within(PureDP(0.5), l1_sensitivity=2.0).scale
+        Fraction(4, 1)
+        """
+        pure = limit.as_pure()
+        if pure is None or pure <= 0:
+            raise ParameterError(
+                f"limit must be pure, with an epsilon > 0, got limit={limit}; with a delta use Gaussian"
+            )
+        return cls(scale=as_written(l1_sensitivity) / pure, l1_sensitivity=l1_sensitivity, **options)
 
     @property
     def curve(self) -> PrivacyCurve:

@@ -386,7 +386,8 @@ def vector(value: Value) -> NDArray[Any]:
     if array.dtype.kind == "f":
         with np.errstate(over="ignore"):
             doubles = array.astype(np.float64)
-        return np.clip(np.nan_to_num(doubles, nan=0.0, posinf=np.inf, neginf=-np.inf), -LARGEST, LARGEST)
+        finite = np.clip(np.where(np.isnan(doubles), 0.0, doubles), -LARGEST, LARGEST)
+        return np.asarray(finite)  # of one number NumPy makes no array
     return _exact_numbers(array)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -25,7 +24,6 @@ from holdfast.privacy._account.request import limit_of, open_account
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.laplace import Laplace
 from holdfast.privacy._mechanisms.mechanism import Mechanism
-from holdfast.privacy._rounding import as_written
 from holdfast.synth._choice import find_synthesis_method
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._models.model import on_simplex
@@ -216,7 +214,7 @@ def _gaussian_answers(
     l1 = counts_l1(data.adjacency, data.unit, marginals=len(tables))
     l2 = counts_l2(data.adjacency, data.unit, marginals=len(tables))
     mechanism: Mechanism = (
-        Laplace(scale=Fraction(l1) / as_written(epsilon), l1_sensitivity=l1)
+        Laplace.within(limit, l1_sensitivity=l1)
         if delta == 0
         else Gaussian.within(account.remaining(), l2_sensitivity=l2)
     )

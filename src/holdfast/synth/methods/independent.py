@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 
 from holdfast.data._sensitivity import counts_l1, counts_l2
@@ -61,7 +59,7 @@ def _noise(data: ExactCounts, account: Account, *, tables: int) -> tuple[Mechani
         gaussian = Gaussian.within(left, l2_sensitivity=l2, adjacency=data.adjacency)
         return gaussian, float(gaussian.sigma)
     l1 = counts_l1(data.adjacency, data.unit, marginals=tables)
-    laplace = Laplace(scale=Fraction(l1) / pure, l1_sensitivity=l1, adjacency=data.adjacency)
+    laplace = Laplace.within(left, l1_sensitivity=l1, adjacency=data.adjacency)
     return laplace, float(laplace.scale) * 2.0**0.5
 
 
