@@ -24,6 +24,9 @@ def arrow_column(values: Any) -> Any:
 
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return _unicode_only(plain_array(values))
+    categories = getattr(getattr(values, "dtype", None), "categories", None)
+    if str(getattr(categories, "dtype", "")) == "object":  # of a categorical of pandas; polars has texts only
+        values = values.astype(object)
     untyped = isinstance(values, list | tuple) or str(getattr(values, "dtype", "")) == "object"
     if untyped and not single_type(values):
         return one_by_one(values, _read_one)
