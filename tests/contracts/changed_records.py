@@ -77,9 +77,9 @@ def entries(column: Column) -> list[Any]:
         ]
     elif isinstance(column, Categorical):
         own = [
-            *column.listed,
-            *(f" {label} " for label in column.listed[:1]),
-            str(column.listed[0]).swapcase(),
+            *column.categories,
+            *(f" {label} " for label in column.categories[:1]),
+            str(column.categories[0]).swapcase(),
         ]
         own += [label for label in (column.other, column.null) if label is not None]
     else:

@@ -144,8 +144,8 @@ def observe(
     }
     seen.facts |= {f"result {name}": described(thing) for name, thing in result.items()}
     seen.facts |= {"order of the result": list(result)}
-    for path in sorted(folder.rglob("*")) if folder is not None else ():
-        if path.is_file():
+    if folder is not None:
+        for path in sorted(each for each in folder.rglob("*") if each.is_file()):
             seen.facts[f"file {path.relative_to(folder)}"] = _file(path)
     return seen
 

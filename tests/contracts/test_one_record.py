@@ -63,7 +63,7 @@ from tests.contracts.changed_records import (
     parquet_file,
 )
 from tests.contracts.observed import TIME, what_one_record_shows
-from tests.rings import deep
+from tests.studies.size import deep
 
 Run = Callable[[Path], Mapping[str, Any]]
 Fit = tuple[type[Any], str, dict[str, Any]]
@@ -232,6 +232,7 @@ PROVED = {f"method {learner.name}": learner.adjacencies for learner in LEARNERS}
 def test_models(name: str, unit: str, tmp_path: Path) -> None:
     def run(fit: Fit, schema: Schema, columns: Columns, folder: Path) -> dict[str, Any]:
         kind, target, options = fit
+        assert schema.adjacency is not None
         private = None if Adjacency.of(schema.adjacency).count_is_public else ROWS
         table = open_table(
             schema=schema, entropy=Source(seed=5), n_public=private, **DOORS["pandas"](folder, columns)
