@@ -17,6 +17,7 @@ from holdfast._cli.ending import errors_in_one_line, exit_on_signals, guard_outp
 from holdfast.data._work_folder import remove_abandoned_folders
 
 COMMANDS = {
+    "answer": "private statistics of a table by SQL, each with an interval",
     "attack": "can someone tell who was in a model's training data",
     "audit": "a lower bound on what a training function leaks",
     "compare": "releases, or methods on your own data, side by side",

@@ -295,15 +295,15 @@ class GroupSums:
         limited = statements.dialect.whole_quotient.format(f"{full * weighing.limit}", "n")
         weights = (
             f"SELECT u, CASE WHEN n <= {weighing.limit} THEN {full} ELSE {limited} END AS w "
-            f"FROM ({self.norms(statements, contributions)}) AS q"
+            f"FROM ({self.norms(statements, 'SELECT * FROM parts')}) AS q"
         )
         parts = [
             statements.dialect.total.format(statements.dialect.whole_quotient.format(f"f{i} * w", str(down)))
             for i in range(len(self.forms))
         ]
         fields = [*keys, *(f"{_text(part, statements)} AS f{i}" for i, part in enumerate(parts))]
-        joined = f"({contributions}) AS p JOIN ({weights}) AS w USING (u)"
-        return f"SELECT {', '.join(fields)} FROM {joined}{_by(keys)}"
+        shared = f"WITH parts {statements.dialect.computed_once} ({contributions})"
+        return f"{shared} SELECT {', '.join(fields)} FROM parts JOIN ({weights}) AS w USING (u){_by(keys)}"
 
     def contributions(self, statements: Statements) -> str:
         """A row for each unit and group: the sums of the forms as 64-bit whole numbers."""

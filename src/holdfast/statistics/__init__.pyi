@@ -2,6 +2,8 @@
 
 from ._answer import answer as answer
 from ._columns import column as column
+from ._explain import Explanation as Explanation
+from ._explain import explain as explain
 from ._questions.count import Count as Count
 from ._questions.count import DistinctUnits as DistinctUnits
 from ._questions.grouping import by as by
@@ -16,4 +18,5 @@ from ._questions.quantiles import Minimum as Minimum
 from ._questions.quantiles import Quantiles as Quantiles
 from ._questions.question import TableQuestion as TableQuestion
 from ._questions.total import Sum as Sum
+from ._sql.query import StatisticsQuery as StatisticsQuery
 from ._table_of_answers import StatisticsTable as StatisticsTable

@@ -59,6 +59,8 @@ class Dialect:
         "({1} + CASE WHEN ({1} - 1) * ({1} - 1) >= {0} THEN -1 WHEN {1} * {1} >= {0} THEN 0 ELSE 1 END)"
     )
     near_root: str = "CAST(ceil(sqrt(CAST({0} AS DOUBLE))) AS HUGEINT)"
+    #: Before a named subquery that is read twice: it is computed once, since a stream of rows can be read once only.
+    computed_once: str = "AS MATERIALIZED"
     #: Put at the end of a subquery, so that the planner computes its columns once.
     fence: str = ""
 

@@ -63,6 +63,13 @@ class Measure(ABC):
     def expected(self, share: Share, facts: TableFacts) -> Any:
         """Public: what `measure` will give but for the table's own numbers; plans read noise and widths from it."""
 
+    def example(self, share: Share, facts: TableFacts, rows: int) -> Any | None:
+        """Public: what `measure` would give for groups of so many rows in the middle of the declared bounds.
+
+        None where that says nothing about the width of an interval.
+        """
+        return None
+
     @abstractmethod
     def deviation(self, share: Share, facts: TableFacts) -> float:
         """Public: the noise of a count of rows, in rows, that this share buys; plans compare measurements by it."""

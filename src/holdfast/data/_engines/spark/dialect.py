@@ -73,6 +73,7 @@ class SparkDialect(Dialect):
     bits: str = _BITS
     in_part: str = "pmod(hash({0}), {1}) = {2}"
     bytewise: str = "{0}"
+    computed_once: str = "AS"
     one_to: str = "(SELECT explode(sequence(1, {0})) AS slot)"
     total: str = "sum(CAST({0} AS DECIMAL(38, 0)))"
     wide: str = "CAST({0} AS DECIMAL(38, 0))"

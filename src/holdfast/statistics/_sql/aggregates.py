@@ -1,0 +1,139 @@
+"""Aggregates: `count`, `sum`, `avg` and their kin as questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from holdfast.data._conditions import Condition
+from holdfast.data._schema import Categorical, Numeric
+from holdfast.errors import ParameterError
+from holdfast.statistics._questions.count import Count
+from holdfast.statistics._questions.mean import Mean
+from holdfast.statistics._questions.question import TableQuestion
+from holdfast.statistics._sql.conditions import where_condition
+from holdfast.statistics._sql.names import declared_column, number_literal
+from holdfast.statistics._sql.refusal import refusal
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from holdfast.data._schema import Schema
+
+AGGREGATES_TAKEN = "count(*), count(x), avg(x)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AggregateCall:
+    """One aggregate of a query: what it is called, on what, of which rows."""
+
+    node: exp.Expression
+    where: Condition | None
+    name: str | None
+    schema: Schema
+
+    def number(self, argument: exp.Expression) -> Numeric:
+        """The declared number that is aggregated."""
+        column = declared_column(argument, self.schema)
+        if not isinstance(column, Numeric):
+            raise refusal(
+                self.node,
+                f"{column.name!r} has categories",
+                f"write count(*) with group by {column.name}",
+            )
+        return column
+
+    def among(self, condition: Condition) -> Condition:
+        """The rows of this call of which a further condition is true."""
+        return condition if self.where is None else self.where & condition
+
+
+def question_of(
+    node: exp.Expression, schema: Schema, *, where: Condition | None, name: str | None
+) -> TableQuestion:
+    """The question that an aggregate asks, of the rows of which `where` is true."""
+    from sqlglot import exp
+
+    if isinstance(node, exp.Filter):
+        condition = where_condition(node.expression.this, schema)
+        where = condition if where is None else where & condition
+        node = node.this
+    call = AggregateCall(node=node, where=where, name=name, schema=schema)
+    build = _builders().get(type(node))
+    if build is None:
+        raise refusal(node, "no such statistic is answered", f"ask one of {AGGREGATES_TAKEN}")
+    return build(call)
+
+
+def is_aggregate(node: exp.Expression) -> bool:
+    """Whether this is an aggregate, answered or not."""
+    from sqlglot import exp
+
+    return isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup | exp.Anonymous)
+
+
+def _builders() -> dict[Any, Callable[[AggregateCall], TableQuestion]]:
+    from sqlglot import exp
+
+    return {exp.Count: _count, exp.Avg: _mean, exp.Sum: _sum}
+
+
+def _count(call: AggregateCall) -> TableQuestion:
+    """All rows, or those with a value, or those of which a condition is true."""
+    from sqlglot import exp
+
+    argument = call.node.this
+    if argument is None or isinstance(argument, exp.Star | exp.Literal):
+        return Count(where=call.where, name=call.name)
+    condition = _indicated(argument, call)
+    if condition is not None:
+        return Count(where=call.among(condition), name=call.name)
+    if isinstance(argument, exp.Distinct):
+        raise refusal(
+            call.node, "distinct values are not counted", "count rows: count(*), or group by the column"
+        )
+    column = declared_column(argument, call.schema)
+    present = exp.Not(this=exp.Is(this=argument, expression=exp.Null()))
+    categorical = isinstance(column, Categorical) and column.null not in column.labels
+    where = call.where if categorical else call.among(where_condition(present, call.schema))
+    return Count(where=where, name=call.name or f"count_{column.name}")
+
+
+def _mean(call: AggregateCall) -> TableQuestion:
+    column = call.number(call.node.this)
+    return Mean(column.name, where=call.where, name=call.name)
+
+
+def _sum(call: AggregateCall) -> TableQuestion:
+    condition = _indicated(call.node.this, call)
+    if condition is not None:
+        return Count(where=call.among(condition), name=call.name)
+    raise refusal(call.node, "no such statistic is answered", f"ask one of {AGGREGATES_TAKEN}")
+
+
+def _indicated(argument: exp.Expression, call: AggregateCall) -> Condition | None:
+    """The condition of `case when c then 1 [else 0 | else null] end`; None for anything else."""
+    from sqlglot import exp
+
+    if not isinstance(argument, exp.Case):
+        return None
+    branches, otherwise = argument.args["ifs"], argument.args.get("default")
+    zero = isinstance(call.node, exp.Sum) and otherwise is not None and number_literal(otherwise) == 0
+    empty = otherwise is None or isinstance(otherwise, exp.Null) or zero
+    if len(branches) != 1 or number_literal(branches[0].args["true"]) != 1 or not empty:
+        raise refusal(
+            argument,
+            "of case only counting is taken",
+            "write count(*) filter (where ...), or sum(case when ... then 1 else 0 end)",
+        )
+    return where_condition(branches[0].this, call.schema)
+
+
+def require_aggregates(questions: int, node: exp.Expression) -> None:
+    """Refuse a query that asks for no statistic."""
+    if questions == 0:
+        raise ParameterError(
+            f"query must ask for at least one statistic, got {node.sql()!r}; rows are never shown: "
+            f"ask one of {AGGREGATES_TAKEN}"
+        )
