@@ -38,7 +38,7 @@ HEADLINE = """
     PrivateAdditiveClassifier PrivateAdditiveRegressor PrivateHuberRegression attribute_risk
     load_model Synthesizer Workload Marginal membership Dossier verify_dossier
 """.split()
-ROOMS = "attack audit data dossier errors learn ledger plan privacy refute release synth testing".split()
+ROOMS = "attack audit data dossier errors learn ledger plan privacy refute release statistics synth testing".split()
 
 
 def _loaded(statement: str) -> set[str]:

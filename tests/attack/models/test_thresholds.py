@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from holdfast.attack import ATTACKS, MembershipResult, Threshold
 from holdfast.attack._models.thresholds import (
-    best_threshold,
     calibrated_threshold,
     highest_half,
+    least_error_threshold,
     shadow_threshold,
 )
 from holdfast.errors import ParameterError
@@ -55,7 +55,7 @@ def test_the_sorted_half_calls_half_of_the_pool(scores: list[float]) -> None:
 
 
 def test_the_best_cut_separates() -> None:
-    assert best_threshold([5.0, 6.0], [1.0, 2.0]) == 2.0
+    assert least_error_threshold([5.0, 6.0], [1.0, 2.0]) == 2.0
     result = MembershipResult(
         attack="x", member_scores=np.array([5.0, 6.0]), non_member_scores=np.array([1.0, 2.0])
     )

@@ -129,10 +129,10 @@ def highest_half(scores: ArrayLike) -> Bools:
     return highest
 
 
-def best_threshold(members: ArrayLike, non_members: ArrayLike) -> float:
+def least_error_threshold(members: ArrayLike, non_members: ArrayLike) -> float:
     """The threshold with the best balanced accuracy on these scores, to be used on others.
 
-    >>> best_threshold([2.0, 3.0], [0.0, 1.0])
+    >>> least_error_threshold([2.0, 3.0], [0.0, 1.0])
     1.0
     """
     inside, outside = np.sort(np.asarray(members, float)), np.sort(np.asarray(non_members, float))
@@ -169,5 +169,5 @@ def shadow_threshold(
     )
     scores = np.stack(observed)
     return Threshold(
-        value=best_threshold(scores[included], scores[~included]), rule=f"{models} shadow models"
+        value=least_error_threshold(scores[included], scores[~included]), rule=f"{models} shadow models"
     )

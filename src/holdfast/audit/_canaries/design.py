@@ -26,6 +26,8 @@ from holdfast.noise._source import Source
 
 Block = tuple[int, Floats]
 """The index of the first row, and the rows."""
+LARGEST_NORM = 1e150
+"""Of a canary: its square is a double."""
 ROWS_AT_ONCE = 64
 """Rows made at a time: half a megabyte for each thousand dimensions."""
 RandomWords = NDArray[np.uint64]
@@ -124,7 +126,7 @@ def check_design(count: int, dimension: int, row_norm: float, *, seed: int = 0) 
     """Refuse numbers that no design can have."""
     require(count >= 1, "count", count, ">= 1")
     require(dimension >= 1, "dimension", dimension, ">= 1")
-    require(math.isfinite(row_norm) and row_norm > 0, "row_norm", row_norm, "finite and > 0")
+    require(0 < row_norm <= LARGEST_NORM, "row_norm", row_norm, f"> 0 and <= {LARGEST_NORM:g}")
     require(seed >= 0, "seed", seed, ">= 0")
 
 

@@ -132,7 +132,7 @@ class Gaussian(Mechanism):
         return array
 
     def grid_and_sigma(self, size: int) -> tuple[Grid, Fraction]:
-        """The grid of so many numbers, and sigma in its steps, enlarged for rounding the centre.
+        """The grid of `size` numbers, and sigma in its steps, enlarged for rounding the centre.
 
         It asks for nothing but public facts: how the value is held, which one record can change, has no say.
         """

@@ -14,7 +14,7 @@ from holdfast.statistics._questions.mean import Mean
 from holdfast.statistics._questions.question import TableQuestion
 from holdfast.statistics._sql.conditions import where_condition
 from holdfast.statistics._sql.names import declared_column, number_literal
-from holdfast.statistics._sql.refusal import refusal
+from holdfast.statistics._sql.query_error import query_error
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -37,7 +37,7 @@ class AggregateCall:
         """The declared number that is aggregated."""
         column = declared_column(argument, self.schema)
         if not isinstance(column, Numeric):
-            raise refusal(
+            raise query_error(
                 self.node,
                 f"{column.name!r} has categories",
                 f"write count(*) with group by {column.name}",
@@ -62,7 +62,7 @@ def question_of(
     call = AggregateCall(node=node, where=where, name=name, schema=schema)
     build = _builders().get(type(node))
     if build is None:
-        raise refusal(node, "no such statistic is answered", f"ask one of {AGGREGATES_TAKEN}")
+        raise query_error(node, "no such statistic is answered", f"ask one of {AGGREGATES_TAKEN}")
     return build(call)
 
 
@@ -90,7 +90,7 @@ def _count(call: AggregateCall) -> TableQuestion:
     if condition is not None:
         return Count(where=call.among(condition), name=call.name)
     if isinstance(argument, exp.Distinct):
-        raise refusal(
+        raise query_error(
             call.node, "distinct values are not counted", "count rows: count(*), or group by the column"
         )
     column = declared_column(argument, call.schema)
@@ -109,7 +109,7 @@ def _sum(call: AggregateCall) -> TableQuestion:
     condition = _indicated(call.node.this, call)
     if condition is not None:
         return Count(where=call.among(condition), name=call.name)
-    raise refusal(call.node, "no such statistic is answered", f"ask one of {AGGREGATES_TAKEN}")
+    raise query_error(call.node, "no such statistic is answered", f"ask one of {AGGREGATES_TAKEN}")
 
 
 def _indicated(argument: exp.Expression, call: AggregateCall) -> Condition | None:
@@ -122,7 +122,7 @@ def _indicated(argument: exp.Expression, call: AggregateCall) -> Condition | Non
     zero = isinstance(call.node, exp.Sum) and otherwise is not None and number_literal(otherwise) == 0
     empty = otherwise is None or isinstance(otherwise, exp.Null) or zero
     if len(branches) != 1 or number_literal(branches[0].args["true"]) != 1 or not empty:
-        raise refusal(
+        raise query_error(
             argument,
             "of case only counting is taken",
             "write count(*) filter (where ...), or sum(case when ... then 1 else 0 end)",

@@ -12,7 +12,7 @@ from holdfast.data._conditions import Among, Compare, Condition, Operator
 from holdfast.data._schema import Categorical, DateTime, Numeric
 from holdfast.data._schema.calendar import number_of
 from holdfast.statistics._sql.names import declared_column, number_literal, text_literal
-from holdfast.statistics._sql.refusal import refusal
+from holdfast.statistics._sql.query_error import query_error
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -57,7 +57,7 @@ def _condition(node: exp.Expression, schema: Schema) -> Condition:
         if not isinstance(left, exp.Column):
             left, right, operator = right, left, _MIRRORED[operator]
         return _compared(left, operator, right, node, schema)
-    raise refusal(node, "a condition may not fail or look beyond its row", _TAKEN)
+    raise query_error(node, "a condition may not fail or look beyond its row", _TAKEN)
 
 
 def _operators() -> dict[Any, Operator]:
@@ -76,18 +76,20 @@ def _compared(
     from sqlglot import exp
 
     if not isinstance(left, exp.Column):
-        raise refusal(whole, "a column is compared with a constant", _TAKEN)
+        raise query_error(whole, "a column is compared with a constant", _TAKEN)
     column = declared_column(left, schema)
     number, text = number_literal(right), text_literal(right)
     if isinstance(column, Numeric):
         if isinstance(column, DateTime) and text is not None:
             number = number_of(text, column.unit)
         if number is None:
-            raise refusal(whole, f"{column.name!r} is a number", f"compare it with one: {column.name} >= 18")
+            raise query_error(
+                whole, f"{column.name!r} is a number", f"compare it with one: {column.name} >= 18"
+            )
         return Compare(column.name, operator, number)
     label = text if text is not None else None if number is None else f"{number:g}"
     if label is None or operator not in ("=", "<>"):
-        raise refusal(
+        raise query_error(
             whole,
             f"{column.name!r} has categories, which have no order",
             f"write {column.name} in ('...') with its labels",
@@ -108,7 +110,7 @@ def _in_list(node: exp.In, schema: Schema) -> Condition:
     for entry in node.expressions:
         number, text = number_literal(entry), text_literal(entry)
         if text is None and number is None:
-            raise refusal(node, "a list holds constants", f"write {column.name} in ('a', 'b')")
+            raise query_error(node, "a list holds constants", f"write {column.name} in ('a', 'b')")
         labels.append(text if text is not None else f"{number:g}")
     return Among(column.name, tuple(labels))
 
@@ -127,12 +129,12 @@ def _lacks_value(node: exp.Expression, schema: Schema) -> Condition:
     if isinstance(column, Categorical) and column.null in column.labels:
         return Among(column.name, (str(column.null),))
     if isinstance(column, Numeric):
-        raise refusal(
+        raise query_error(
             f"{column.name} is null",
             "a number that is missing answers no comparison",
             f"subtract count({column.name}) from count(*)",
         )
-    raise refusal(
+    raise query_error(
         f"{column.name} is null",
         "the schema declares no category for missing values of it",
         f'declare null = "(missing)" for {column.name!r}',

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from holdfast.errors import ParameterError
-from holdfast.statistics._sql.refusal import refusal
+from holdfast.statistics._sql.query_error import query_error
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -21,7 +21,7 @@ def declared_column(node: exp.Expression, schema: Schema) -> Column:
     from sqlglot import exp
 
     if not isinstance(node, exp.Column):
-        raise refusal(node, "it is no column of the table", "name a declared column")
+        raise query_error(node, "it is no column of the table", "name a declared column")
     name = node.name
     names = [column.name for column in schema.columns]
     if name not in names:

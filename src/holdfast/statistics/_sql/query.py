@@ -22,7 +22,7 @@ from holdfast.statistics._questions.question import TableQuestion
 from holdfast.statistics._sql.aggregates import is_aggregate, question_of, require_aggregates
 from holdfast.statistics._sql.conditions import where_condition
 from holdfast.statistics._sql.names import declared_column, number_literal
-from holdfast.statistics._sql.refusal import refusal
+from holdfast.statistics._sql.query_error import query_error
 from holdfast.statistics._sql.view import AnswerView
 
 if TYPE_CHECKING:
@@ -140,18 +140,18 @@ def _refuse_clauses(select: exp.Select) -> None:
         present = select.args.get(clause) or select.args.get(clause.rstrip("_"))
         if present:
             node = present[0] if isinstance(present, list) else present
-            raise refusal(node if isinstance(node, exp.Expression) else clause.rstrip("_"), why, instead)
+            raise query_error(node if isinstance(node, exp.Expression) else clause.rstrip("_"), why, instead)
     source = select.args.get("from_") or select.args.get("from")
     if source is None:
         raise ParameterError("query must name the table: from t; its name is not looked at")
     table = source.this
     named = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier)
     if not named or table.args.get("joins"):
-        raise refusal(table, "one table is asked", "write from t, the table of the command")
+        raise query_error(table, "one table is asked", "write from t, the table of the command")
     for node, why in ((exp.Subquery, "one select is answered"), (exp.Window, "a window looks at other rows")):
         inner = select.find(node)
         if inner is not None:
-            raise refusal(inner, why, "ask it as a query of its own")
+            raise query_error(inner, why, "ask it as a query of its own")
 
 
 def _read_select(
@@ -189,16 +189,16 @@ def _read_select(
         name = entry.alias if isinstance(entry, exp.Alias) else None
         node = entry.this if isinstance(entry, exp.Alias) else entry
         if isinstance(node, exp.Star):
-            raise refusal(node, "rows are never shown", "ask for statistics: count(*), avg(x)")
+            raise query_error(node, "rows are never shown", "ask for statistics: count(*), avg(x)")
         if isinstance(node, exp.Column):
             key = declared_column(node, schema).name
             if key not in keys:
-                raise refusal(node, "rows are never shown", f"add group by {key}")
+                raise query_error(node, "rows are never shown", f"add group by {key}")
             columns.append(key)
         elif is_aggregate(node):
             columns.append(ask(node, name))
         else:
-            raise refusal(
+            raise query_error(
                 node, "a column is a key or a statistic", "ask for them and compute with the answer"
             )
     require_aggregates(len(questions), select)
@@ -232,12 +232,14 @@ def _order_of(
         node, place = entry.this, number_literal(entry.this)
         if place is not None:
             if not (place.is_integer() and 1 <= place <= len(columns)):
-                raise refusal(node, f"the query shows {len(columns)} columns", "name one of them")
+                raise query_error(node, f"the query shows {len(columns)} columns", "name one of them")
             name = columns[int(place) - 1]
         else:
             known = names.get(_text(node))
             if known is None and not is_aggregate(node):
-                raise refusal(node, "an order is that of a key or a statistic", "name a column of the answer")
+                raise query_error(
+                    node, "an order is that of a key or a statistic", "name a column of the answer"
+                )
             name = known or ask(node, None)
         listed.append((name, bool(entry.args.get("desc"))))
     return tuple(listed)
@@ -249,7 +251,7 @@ def _limit_of(select: exp.Select) -> int | None:
         return None
     number = None if limit.expression is None else number_literal(limit.expression)
     if number is None or number < 0 or not number.is_integer():
-        raise refusal(limit, "a limit is a whole number", "write limit 10")
+        raise query_error(limit, "a limit is a whole number", "write limit 10")
     return int(number)
 
 
@@ -261,7 +263,7 @@ def _groupings(group: exp.Group | None, schema: Schema) -> list[tuple[str, ...]]
         return [()]
     sets: list[tuple[str, ...]] = [()]
     if group.args.get("all"):
-        raise refusal("group by all", "keys are declared", "name the columns")
+        raise query_error("group by all", "keys are declared", "name the columns")
     entries = [
         *group.expressions,
         *(entry for kind in ("rollup", "cube", "grouping_sets") for entry in group.args.get(kind) or ()),
@@ -288,7 +290,7 @@ def _groupings(group: exp.Group | None, schema: Schema) -> list[tuple[str, ...]]
         sets = [(*before, *after) for before in sets for after in wanted]
     for names_of_set in sets:
         if len(set(names_of_set)) < len(names_of_set):
-            raise refusal(group, "a key stands twice in one grouping", "name each key once")
+            raise query_error(group, "a key stands twice in one grouping", "name each key once")
     return list(dict.fromkeys(sets))
 
 

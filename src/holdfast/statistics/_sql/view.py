@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
 from holdfast.statistics._sql.names import number_literal, text_literal
-from holdfast.statistics._sql.refusal import refusal
+from holdfast.statistics._sql.query_error import query_error
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -103,7 +103,7 @@ def _rows(frame: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _refused(node: exp.Expression) -> ParameterError:
-    return refusal(
+    return query_error(
         node,
         "having compares keys and statistics of the query with constants",
         "write having count(*) > 10",

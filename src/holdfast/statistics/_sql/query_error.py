@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 MOST_LETTERS_SHOWN = 80
 
 
-def refusal(node: exp.Expression | str, why: str, instead: str) -> ParameterError:
+def query_error(node: exp.Expression | str, why: str, instead: str) -> ParameterError:
     """The error for a part of a query: its own text, the reason, and the nearest form that works."""
     text = node if isinstance(node, str) else node.sql(dialect="duckdb")
     short = text if len(text) <= MOST_LETTERS_SHOWN else f"{text[: MOST_LETTERS_SHOWN - 3]}..."
