@@ -158,7 +158,7 @@ def Median(column: str, **options: Any) -> Quantiles:
     >>> Median("age").title
     'median_age'
     """
-    return _single(column, 0.5, "median", options)
+    return single_quantile(column, 0.5, "median", **options)
 
 
 def Minimum(column: str, **options: Any) -> Quantiles:
@@ -178,7 +178,7 @@ def Minimum(column: str, **options: Any) -> Quantiles:
     Quantiles
         The question.
     """
-    return _single(column, 0.0, "minimum", options)
+    return single_quantile(column, 0.0, "minimum", **options)
 
 
 def Maximum(column: str, **options: Any) -> Quantiles:
@@ -196,7 +196,7 @@ def Maximum(column: str, **options: Any) -> Quantiles:
     Quantiles
         The question.
     """
-    return _single(column, 1.0, "maximum", options)
+    return single_quantile(column, 1.0, "maximum", **options)
 
 
 @dataclass(frozen=True)
@@ -208,5 +208,7 @@ class _SingleQuantile(Quantiles):
         return self.title
 
 
-def _single(column: str, alpha: float, what: str, options: dict[str, Any]) -> Quantiles:
-    return _SingleQuantile(column, (alpha,), **{"name": f"{what}_{column}", **options})
+def single_quantile(column: str, alpha: float, what: str = "", **options: Any) -> Quantiles:
+    """The `alpha` quantile alone, under a name without its number, such as "quantile_0.9_cost"."""
+    name = f"{what or f'quantile_{alpha:g}'}_{column}"
+    return _SingleQuantile(column, (alpha,), **{"name": name, **options})
