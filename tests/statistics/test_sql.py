@@ -59,7 +59,9 @@ def comparisons() -> st.SearchStrategy[str]:
     listed = st.sampled_from(["ward in ('north', 'south')", "age in (30, 40, 50)", "sex not in ('f')"])
     between = st.builds("age between {} and {}".format, st.integers(0, 50), st.integers(50, 100))
     dated = st.builds("seen {} '2025-0{}-15'".format, operators, st.integers(1, 9))
-    return st.one_of(number, mirrored, label, listed, between, dated, st.just("age is not null"))
+    return st.one_of(
+        number, mirrored, label, listed, between, dated, st.sampled_from(["age is not null", "age is null"])
+    )
 
 
 def conditions() -> st.SearchStrategy[str]:
@@ -112,7 +114,8 @@ def test_without_noise_a_query_says_what_a_database_says(text: str) -> None:
             value = exact.get(name) or 0.0
             if name in ("mean_cost", "spread", "share") and exact.get(name) is None:
                 continue  # no row: nothing is learnt
-            assert math.isclose(row[name], value, rel_tol=1e-5, abs_tol=0.05), (name, row, exact)
+            step = 2e-3 if name == "spread" else 1e-5  # a square has a coarser grid
+            assert math.isclose(row[name], value, rel_tol=step, abs_tol=0.05), (name, row, exact)
 
 
 def test_having_order_and_limit_look_at_noisy_numbers_only() -> None:
@@ -168,7 +171,7 @@ REFUSED = {
     "select count(*) from t where age like '1%'": "age >= 18",
     "select count(*) from t where ward < 'south'": "have no order",
     "select count(*) from t where ward = 'Nord'": "among those of ward",
-    "select count(*) from t where age is null": "count(age)",
+    "select count(*) from t where ward is null": "declare null",
     "select count(*) from t where wird = 'north'": "did you mean 'ward'",
     "select count(*) from t where age > 1e999": "compare it with",
     "select distinct ward, count(*) from t group by ward": "leave distinct out",

@@ -109,7 +109,7 @@ def answer(
     _check_files(output, release, dry=dry)
     if epsilon is None and dry:
         raise ParameterError("--epsilon must be given with --explain, which looks at no ledger")
-    schema = declared_schema(schema_file).confirmed()
+    schema = declared_schema(schema_file).require_confirmed()
     asked = StatisticsQuery(query, schema)
     click.get_current_context().meta[QUERY_KEY] = asked
     delta_is_given, delta = delta is not None, delta_within_ledger(delta, ledger, dataset)

@@ -232,6 +232,36 @@ class Negation(Condition):
 
 
 @checked
+@dataclass(frozen=True)
+class IsTrue(Condition):
+    """True where the other is true, false where it is false or unknown."""
+
+    of: Condition
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The same."""
+        return self.of.columns
+
+    def check(self, schema: Schema) -> None:
+        """The same."""
+        self.of.check(schema)
+
+    def truth(self, batch: Batch) -> Truth:
+        """Never unknown."""
+        true = self.of.truth(batch).true
+        return Truth(true, np.zeros_like(true))
+
+    def sql(self, row: CodedRow, schema: Schema) -> str:
+        """By SQL's `is true`."""
+        return f"({self.of.sql(row, schema)} IS TRUE)"
+
+    def describe(self) -> str:
+        """(...) is true."""
+        return f"{self.of.describe()} is true"
+
+
+@checked
 class ColumnName:
     """A column that conditions compare: `column("age") >= 18`.
 

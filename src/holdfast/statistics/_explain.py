@@ -20,6 +20,7 @@ from holdfast.statistics._questions.grouping import Grouping, asked_of
 from holdfast.statistics._questions.question import TableQuestion
 from holdfast.statistics._table_facts import TableFacts
 
+_NOT_FORETOLD = "no width is foretold where ranks, or a bound on the rows of a person, are chosen privately"
 GROUP_SIZES = (100, 1_000, 10_000)
 """For groups of so many rows widths are foretold."""
 
@@ -80,7 +81,7 @@ class Explanation:
             by = f" by {', '.join(forecast.keys)} ({forecast.groups:,} groups)" if forecast.keys else ""
             widths = ", ".join(f"{width:,.4g}" for width in forecast.half_widths.values())
             lines.append(
-                f"  {forecast.name}{by}: {widths or 'not foretold'}; noise of {forecast.noise:,.4g} rows"
+                f"  {forecast.name}{by}: {widths or _NOT_FORETOLD}; noise of {forecast.noise:,.4g} rows"
             )
         return "\n".join(lines)
 
@@ -157,7 +158,7 @@ def _public_facts(source: Schema | Table, adjacency: Adjacency | str | None) -> 
         resolve_adjacency(adjacency, source.adjacency)
         return TableFacts.of(source)
     chosen = resolve_adjacency(adjacency, source.adjacency)
-    return TableFacts(schema=source, adjacency=chosen, unit=source.confirmed().unit)
+    return TableFacts(schema=source, adjacency=chosen, unit=source.require_confirmed().unit)
 
 
 def _forecasts(plan: AnswerPlan, confidence: float) -> tuple[QuestionForecast, ...]:

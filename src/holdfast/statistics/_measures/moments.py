@@ -236,8 +236,10 @@ class RowMoments(Measure):
             scale=self._scale(limit, norm_of(noise), facts),
         )
 
-    def example(self, share: Share, facts: TableFacts, rows: int) -> NoisyMoments:
-        """Sums of so many rows in the middle, without noise."""
+    def example(self, share: Share, facts: TableFacts, rows: int) -> NoisyMoments | None:
+        """Sums of so many rows in the middle, without noise; None where the bound is yet to be chosen privately."""
+        if facts.users and self.bound == "auto":
+            return None
         expected = self.expected(share, facts)
         middle = self.steps(facts) // 2
         each = [a + b * middle + c * middle * middle for _, a, b, c in expected.basis.forms]

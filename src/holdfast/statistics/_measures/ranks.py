@@ -63,7 +63,10 @@ class GridCounts:
         """The numbers of the grid."""
         column, steps = facts.schema[self.column], self.amount(facts).steps
         assert isinstance(column, Numeric)
-        return column.low + (column.high - column.low) * (np.arange(steps + 1) / steps)
+        places = np.arange(steps + 1)
+        if column.integer and steps == column.high - column.low:
+            return column.low + places.astype(np.float64)  # whole numbers, which thirds and tenths would miss
+        return column.low + (column.high - column.low) * (places / steps)
 
     def groups(self, facts: TableFacts) -> int:
         """How many groups there are."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from holdfast.data._conditions import Condition
+from holdfast.data._conditions import Condition, IsTrue
 from holdfast.data._schema import Categorical, Numeric
 from holdfast.errors import ParameterError
 from holdfast.statistics._questions.count import Count, DistinctUnits
@@ -120,8 +120,8 @@ def _count(call: AggregateCall) -> TableQuestion:
 def _count_distinct(argument: exp.Distinct, call: AggregateCall) -> TableQuestion:
     """`count(distinct person)`, where the schema says that this column names the person."""
     columns = argument.expressions
-    unit = call.schema.confirmed().unit.column
-    if len(columns) == 1 and unit is not None and declared_column(columns[0], call.schema).name == unit:
+    unit = call.schema.require_confirmed().unit.column
+    if len(columns) == 1 and unit is not None and columns[0].name.lower() == unit.lower():
         return DistinctUnits(where=call.where, name=call.name)
     raise query_error(
         call.node,
@@ -133,7 +133,7 @@ def _count_distinct(argument: exp.Distinct, call: AggregateCall) -> TableQuestio
 def _mean(call: AggregateCall) -> TableQuestion:
     condition = _indicated(call.node.this, call)
     if condition is not None:
-        return Proportion(condition, where=call.where, name=call.name)
+        return Proportion(IsTrue(condition), where=call.where, name=call.name)
     return Mean(call.number(), where=call.where, name=call.name)
 
 

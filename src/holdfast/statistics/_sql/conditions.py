@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.data._conditions import Among, Compare, Condition, Operator
+from holdfast.data._conditions import Among, Compare, Condition, IsTrue, Operator
 from holdfast.data._schema import Categorical, DateTime, Numeric
 from holdfast.data._schema.calendar import number_of
 from holdfast.statistics._sql.names import declared_column, number_literal, text_literal
@@ -119,21 +119,17 @@ def _has_value(node: exp.Expression, schema: Schema) -> Condition:
     """`is not null`: of a number, that it can be compared at all."""
     column = declared_column(node, schema)
     if isinstance(column, Numeric):
-        return Compare(column.name, ">=", column.low)
+        return IsTrue(Compare(column.name, ">=", column.low))
     return ~_lacks_value(node, schema)
 
 
 def _lacks_value(node: exp.Expression, schema: Schema) -> Condition:
-    """`is null`: the category that the schema declares for missing values."""
+    """`is null`: of a number, that no comparison is true; else the category that is declared for missing values."""
     column = declared_column(node, schema)
     if isinstance(column, Categorical) and column.null in column.labels:
         return Among(column.name, (str(column.null),))
     if isinstance(column, Numeric):
-        raise query_error(
-            f"{column.name} is null",
-            "a number that is missing answers no comparison",
-            f"subtract count({column.name}) from count(*)",
-        )
+        return ~_has_value(node, schema)
     raise query_error(
         f"{column.name} is null",
         "the schema declares no category for missing values of it",
