@@ -36,7 +36,7 @@ from studies.reproductions.seed_attack import (
 from studies.reproductions.seed_page import BLUE, MUTED, ORANGE, RED, LineStyle, panels, stamp, ticks, write
 from studies.reproductions.seed_store import Store
 
-from holdfast.attack._models.thresholds import best_threshold, highest_half
+from holdfast.attack._models.thresholds import highest_half, least_error_threshold
 from holdfast.errors import NotPrivateWarning
 
 SEED = 40000
@@ -200,7 +200,7 @@ def accuracies(mine: Pool, weights: Floats, shadow: Pool, imitated: Floats) -> d
     # Micali 2022, section 4.3: the mean of the two means, which only someone who knows the answer can compute.
     seeds_cut = 0.5 * (inside.mean() + outside.mean())
     other = scores(shadow, imitated, shadow.records)
-    shadow_cut = best_threshold(other[:count], other[count:])
+    shadow_cut = least_error_threshold(other[:count], other[count:])
 
     # Equal scores go by their place in the list: members must not come first in it.
     order = np.random.default_rng(SEED).permutation(given.size)

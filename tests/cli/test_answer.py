@@ -13,9 +13,8 @@ from click.testing import CliRunner, Result
 
 from holdfast._cli.app import app
 from holdfast.data import Categorical, Identifier, Numeric, Schema
-from holdfast.data._schema.unit import PrivacyUnit
 from holdfast.ledger import Ledger
-from holdfast.privacy import ApproxDP
+from holdfast.privacy import ApproxDP, PrivacyUnit
 from holdfast.statistics import StatisticsTable
 
 QUERY = "select ward, count(*) as visits, avg(cost) from t where cost > 5 group by ward order by visits desc"

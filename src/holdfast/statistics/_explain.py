@@ -158,7 +158,7 @@ def _public_facts(source: Schema | Table, adjacency: Adjacency | str | None) -> 
         resolve_adjacency(adjacency, source.adjacency)
         return TableFacts.of(source)
     chosen = resolve_adjacency(adjacency, source.adjacency)
-    return TableFacts(schema=source, adjacency=chosen, unit=source.require_confirmed().unit)
+    return TableFacts(schema=source, adjacency=chosen, unit=source.confirmed_unit)
 
 
 def _forecasts(plan: AnswerPlan, confidence: float) -> tuple[QuestionForecast, ...]:

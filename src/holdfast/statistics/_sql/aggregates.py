@@ -120,7 +120,7 @@ def _count(call: AggregateCall) -> TableQuestion:
 def _count_distinct(argument: exp.Distinct, call: AggregateCall) -> TableQuestion:
     """`count(distinct person)`, where the schema says that this column names the person."""
     columns = argument.expressions
-    unit = call.schema.require_confirmed().unit.column
+    unit = call.schema.confirmed_unit.column
     if len(columns) == 1 and unit is not None and columns[0].name.lower() == unit.lower():
         return DistinctUnits(where=call.where, name=call.name)
     raise query_error(
@@ -193,7 +193,8 @@ def _indicated(argument: exp.Expression, call: AggregateCall) -> Condition | Non
     branches, otherwise = argument.args["ifs"], argument.args.get("default")
     zero = otherwise is not None and number_literal(otherwise) == 0
     nothing = otherwise is None or isinstance(otherwise, exp.Null)
-    fits = {exp.Count: nothing, exp.Sum: zero or nothing, exp.Avg: zero}.get(type(call.node), False)
+    fitting: dict[Any, bool] = {exp.Count: nothing, exp.Sum: zero or nothing, exp.Avg: zero}
+    fits = fitting.get(type(call.node), False)
     if len(branches) != 1 or number_literal(branches[0].args["true"]) != 1 or not fits:
         raise query_error(
             argument,

@@ -37,9 +37,9 @@ def _condition(node: exp.Expression, schema: Schema) -> Condition:
     if isinstance(node, exp.Paren):
         return _condition(node.this, schema)
     if isinstance(node, exp.And):
-        return _condition(node.left, schema) & _condition(node.right, schema)
+        return _condition(node.this, schema) & _condition(node.expression, schema)
     if isinstance(node, exp.Or):
-        return _condition(node.left, schema) | _condition(node.right, schema)
+        return _condition(node.this, schema) | _condition(node.expression, schema)
     if isinstance(node, exp.Not):
         if isinstance(node.this, exp.Is) and isinstance(node.this.expression, exp.Null):
             return _has_value(node.this.this, schema)

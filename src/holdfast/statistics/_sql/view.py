@@ -61,23 +61,24 @@ class AnswerView:
         if isinstance(node, exp.Paren):
             return self._truth(node.this, frame)
         if isinstance(node, exp.And):
-            return self._truth(node.left, frame) & self._truth(node.right, frame)
+            return self._truth(node.this, frame) & self._truth(node.expression, frame)
         if isinstance(node, exp.Or):
-            return self._truth(node.left, frame) | self._truth(node.right, frame)
+            return self._truth(node.this, frame) | self._truth(node.expression, frame)
         if isinstance(node, exp.Not):
             return ~self._truth(node.this, frame)
         if isinstance(node, exp.Between):
             value = self._value(node.this, frame)
             low, high = (self._value(node.args[end], frame) for end in ("low", "high"))
             return np.asarray((value >= low) & (value <= high))
-        compare = {
+        comparisons: dict[Any, Any] = {
             exp.LT: np.less,
             exp.LTE: np.less_equal,
             exp.GT: np.greater,
             exp.GTE: np.greater_equal,
             exp.EQ: np.equal,
             exp.NEQ: np.not_equal,
-        }.get(type(node))
+        }
+        compare = comparisons.get(type(node))
         if compare is None:
             raise _refused(node)
         left, right = self._value(node.this, frame), self._value(node.expression, frame)
