@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .fault import Fault
 
+FIXED_SIZE = "tests/privacy/curves/test_fixed_size.py"
 FOURIER = "tests/privacy/curves/test_fourier_sum.py"
 
 FAULTS: tuple[Fault, ...] = (
@@ -190,6 +191,34 @@ FAULTS: tuple[Fault, ...] = (
         old="each.times * (each.first + int(np.argmax(each.masses)))",
         new="each.first + int(np.argmax(each.masses))",
         tests=(f"{FOURIER}::test_every_mass_is_within_its_error",),
+    ),
+    Fault(
+        name="fixed size: the losses of one side only",
+        target="privacy:FixedSizePair.cells",
+        old="p, q = above.p + below.q[::-1] + atom, above.q + below.p[::-1] + atom",
+        new="p, q = above.p + below.p[::-1] + atom, above.q + below.q[::-1] + atom",
+        tests=(f"{FIXED_SIZE}::test_the_pair_has_the_curves_delta_in_both_directions_and_sums_to_one",),
+    ),
+    Fault(
+        name="fixed size: divergences forget the unit that left",
+        target="privacy/fixed_size:_divergence",
+        old="log_growth + log_r + np.log(-np.expm1(-a * log_r)) - losses",
+        new="log_growth + log_r + np.log(-np.expm1(-log_r)) - losses",
+        tests=(f"{FIXED_SIZE}::test_divergences_are_those_of_the_pair",),
+    ),
+    Fault(
+        name="sampled pure: half of the rate",
+        target="privacy:SubsampledPure.curve",
+        old="subsample(base, self.rate)",
+        new="subsample(base, self.rate / 2)",
+        tests=("tests/privacy/curves/test_tightness.py::test_a_sampled_pure_mechanism_composes_by_its_pair",),
+    ),
+    Fault(
+        name="gibbs: half of the range of a box",
+        target="privacy:BoxExponential.curve",
+        old="BoundedRange(2 * change",
+        new="BoundedRange(change",
+        tests=("tests/privacy/curves/test_tightness.py::test_a_density_on_a_box_is_of_bounded_range",),
     ),
     Fault(
         name="numeric: only one direction of the neighbour relation",

@@ -19,6 +19,7 @@ from holdfast.privacy._curves import CURVES
 from holdfast.privacy._curves.composition import Composed
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy._curves.finite_curve import BoundedRange, FinitePair
+from holdfast.privacy._curves.fixed_size import FixedSizeGaussianCurve
 from holdfast.privacy._curves.gaussian import DiscreteGaussianCurve, GaussianDP
 from holdfast.privacy._curves.group_replace import GroupReplace
 from holdfast.privacy._curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
@@ -43,6 +44,7 @@ EXAMPLES: list[PrivacyCurve] = [
     DiscreteGaussianCurve(3.0, 1),
     FinitePair((0.5, 0.3, 0.2), (0.3, 0.5, 0.2)),
     SubsampledCurve(LaplaceCurve(1.0), 0.1),
+    FixedSizeGaussianCurve(2.0, 0.1),
     SubsampledGaussianCurve(1.0, 0.01),
     SubsampledGaussianCurve(Fraction(4, 5), 1e-6),
     LossDistribution.laplace(0.3, spacing=0.01),

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import math
 import warnings
+from fractions import Fraction
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 
+from holdfast.privacy import Exponential, Laplace, Mechanism, RandomisedResponse, SubsampledPure
 from holdfast.privacy._curves.best_order import BestOrder
-from holdfast.privacy._curves.composition import compose
+from holdfast.privacy._curves.composition import Composed, compose
+from holdfast.privacy._curves.curve import PureDP
 from holdfast.privacy._curves.laplace import LaplaceCurve
 from holdfast.privacy._curves.renyi import FINE_ORDERS, ZCDP, RenyiDP
-from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve
+from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve, amplified_pure
 from holdfast.privacy._losses.pairs import LaplacePair
+from holdfast.privacy._mechanisms.gibbs import BoxExponential
 
 RARE_SAMPLES = [
     (0.6, 1e-4, 50, 1e-5),
@@ -108,3 +112,45 @@ def test_beside_a_part_without_a_pair_the_best_order_is_that_of_all_orders() -> 
     steps = SubsampledGaussianCurve(1.0, 0.01).repeat(100)
     everywhere = RenyiDP.of(lambda order: steps.renyi(order) + 0.001 * order, FINE_ORDERS[::10])
     assert compose([ZCDP(0.001), steps]).epsilon(1e-5) <= everywhere.epsilon(1e-5)
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        Laplace(scale=1.0, l1_sensitivity=1.0),
+        Exponential(epsilon=1.0, sensitivity=1.0),
+        RandomisedResponse(epsilon=1.0, categories=2),
+    ],
+)
+@pytest.mark.parametrize("rate", [0.1, 0.5])
+def test_a_sampled_pure_mechanism_composes_by_its_pair(base: Mechanism, rate: float) -> None:
+    sampled = SubsampledPure(base=base, rate=rate)
+    pure = sampled.curve.as_pure()
+    assert pure is not None
+    assert sampled.curve.epsilon(0.0) == amplified_pure(Fraction(1), rate)
+    assert sampled.curve.as_gdp() == PureDP(pure).as_gdp()
+    assert sampled.curve.as_zcdp() == PureDP(pure).as_zcdp()
+    assert sampled.curve.renyi(5.0) == PureDP(pure).renyi(5.0)
+    together = sampled.curve_of_uses(50).epsilon(1e-6)
+    assert together < 0.9 * PureDP(pure).repeat(50).epsilon(1e-6)
+    # Not below what both directions of the product come to, from below.
+    low, _ = Composed(((sampled.curve, 50),)).bracket(1e-6)
+    assert low <= together * (1 + 1e-9)
+
+
+def test_a_density_on_a_box_is_of_bounded_range() -> None:
+    box = BoxExponential(inverse_temperature=2.0, half_side=1.5, gradient_change=0.4, dimension=1)
+    epsilon = box.curve.as_pure()
+    assert epsilon == Fraction(2) * 2 * Fraction(3, 2) * Fraction(2, 5)
+    assert box.curve.as_zcdp() == epsilon**2 / 8
+    # The worst linear losses, whose slopes differ by the change of a gradient: densities cut to the box.
+    grid = np.linspace(-1.5, 1.5, 20_001)
+    for slope in (-1.0, -0.2, 0.0, 0.3):
+        p, q = (np.exp(2.0 * v * grid) / np.sum(np.exp(2.0 * v * grid)) for v in (slope, slope + 0.4))
+        losses = np.log(p / q)
+        assert float(np.ptp(losses)) <= float(epsilon) * (1 + 1e-9)
+        for order in (1.5, 3.0, 20.0):
+            divergence = math.log(float(np.sum(p * (p / q) ** (order - 1)))) / (order - 1)
+            assert divergence <= box.curve.renyi(order) * (1 + 1e-9)
+        for level in (0.0, 0.3, 1.0):
+            assert float(np.sum(np.maximum(p - math.exp(level) * q, 0.0))) <= box.curve.delta(level) + 1e-12

@@ -9,6 +9,7 @@ the logistic loss: the variance must be (sigma iota)^2, and replacing a record m
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -27,9 +28,10 @@ from holdfast.noise._uniform import integers
 from holdfast.privacy._account import Account
 from holdfast.privacy._calibration import calibrate
 from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._curves.fixed_size import FixedSizeGaussianCurve
 from holdfast.privacy._curves.renyi import RenyiDP
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
-from holdfast.privacy._mechanisms.subsampled import ORDERS, FixedSizeGaussian, sampled_divergence
+from holdfast.privacy._mechanisms.subsampled import FixedSizeGaussian
 
 BASELINE = Assumption(kind=ACCURACY, text="a baseline from the literature; other methods are more accurate")
 ADJACENCIES = ("replace", "zero_out")
@@ -86,8 +88,8 @@ def noise_for(
     """The least noise for which all steps together fit into what remains."""
     # Section 6: iota is the change of the batch's sum, 2 L; zero_out as well, since an unsampled place is
     # exchanged for another record and not left empty. L would be wrong there: for sigma = L and a small rate q the
-    # records x against the others' -x have a chi-square divergence of q^2 (e^4 - 2 e^2 + e) = 42.5 q^2, and the
-    # theorem at L would claim no more than 4 (e - 1) q^2 = 6.9 q^2.
+    # records x against the others' -x have a chi-square divergence of q^2 (e^4 - 2 e^2 + e) = 42.5 q^2, and
+    # Wang, Balle and Kasiviswanathan's bound at L would claim no more than 4 (e - 1) q^2 = 6.9 q^2.
     iota = 2.0 * problem.lipschitz
 
     def mechanism(multiplier: float) -> FixedSizeGaussian:
@@ -106,19 +108,17 @@ def noise_for(
             "open it with currency='renyi'"
         )
     order = float(getattr(account.currency, "order"))  # noqa: B009 - only this currency has one
-    known = next((a for a in ORDERS if a >= order), math.inf)
-    require(known < math.inf, "order", order, f"at most {ORDERS[-1]:g} for bst14")
-
-    return mechanism(_least_multiplier(account.remaining(), order, int(known), batch / population, steps))
+    rate = Fraction(batch, population)
+    return mechanism(_least_multiplier(account.remaining(), order, rate, steps))
 
 
 @lru_cache(maxsize=256)  # curves in this currency hold doubles alone, so that equal ones are the same
-def _least_multiplier(limit: PrivacyCurve, order: float, known: int, rate: float, steps: int) -> float:
+def _least_multiplier(limit: PrivacyCurve, order: float, rate: Fraction, steps: int) -> float:
     """The least noise, in sensitivities, for which so many steps fit into the limit."""
 
     def price_of_steps(multiplier: float) -> RenyiDP:
-        """All steps at the account's order; the mechanism's own curve has every order and takes longer."""
-        step = sampled_divergence(known, rho=0.5 / multiplier**2, rate=rate)
+        """All steps at the account's order."""
+        step = FixedSizeGaussianCurve(multiplier, rate).renyi(order)
         return RenyiDP((order,), (steps * step * (1.0 + 1e-12),))
 
     return calibrate(price_of_steps, limit)

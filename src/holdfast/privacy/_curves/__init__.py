@@ -8,6 +8,7 @@ from __future__ import annotations
 from holdfast.privacy._curves.composition import Composed
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy._curves.finite_curve import BoundedRange, FinitePair
+from holdfast.privacy._curves.fixed_size import FixedSizeGaussianCurve
 from holdfast.privacy._curves.gaussian import DiscreteGaussianCurve, GaussianDP
 from holdfast.privacy._curves.group_replace import GroupReplace
 from holdfast.privacy._curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
@@ -34,6 +35,7 @@ CURVES: tuple[type[PrivacyCurve], ...] = (
     FinitePair,
     SubsampledCurve,
     SubsampledGaussianCurve,
+    FixedSizeGaussianCurve,
     GroupReplace,
     ObjectiveCurve,
 )

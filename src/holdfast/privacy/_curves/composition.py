@@ -29,7 +29,7 @@ from holdfast.privacy._curves.renyi import ZCDP
 from holdfast.privacy._curves.slack import WithSlack, bare_and_slack
 from holdfast.privacy._curves.stored import curve_from_json
 from holdfast.privacy._losses.atomic_pair import AtomicPair, product_pair
-from holdfast.privacy._losses.discretise import suitable_spacing
+from holdfast.privacy._losses.discretise import LARGEST_PART, suitable_spacing
 from holdfast.privacy._losses.dominating_pair import DominatingPair
 from holdfast.privacy._losses.grid_losses import LARGEST_GRID
 from holdfast.privacy._rounding import round_up
@@ -119,12 +119,15 @@ class Composed(PrivacyCurve):
     @cached_property
     def _spacing(self) -> float:
         """A spacing of the grid that is fine enough for every direction of every part."""
+        return self._suitable_spacing(LARGEST_PART)
+
+    def _suitable_spacing(self, points: int) -> float:
         # Atoms that lie on the grid are exact, so the spacing divides those of the most frequent part.
         each = [(times, pair) for direction in self._directions for pair, times in direction]
         steps = [(times, pair.lattice) for times, pair in each if pair.lattice]
         steps = steps or [(times, pair.crowd) for times, pair in each if pair.crowd]
         atom = max(steps)[1] if steps else None
-        return min(suitable_spacing(direction, atom=atom) for direction in self._directions)
+        return min(suitable_spacing(direction, atom=atom, points=points) for direction in self._directions)
 
     def loss_distribution(self, *, spacing: float, lower: bool = False) -> LossDistribution | None:
         """The convolution of the parts' loss distributions."""
@@ -155,10 +158,11 @@ class Composed(PrivacyCurve):
         """A lower bound on the losses: no accountant can prove less than this about the parts' pairs."""
         if self._pairs is None:
             return None
-        # The lower side has the larger error: half the spacing, where that leaves room for the sum.
+        # The lower side has the larger error: as fine as fits, and half of that where it leaves room for the sum.
+        spacing = self._suitable_spacing(LARGEST_GRID)
         ranges = [pair.loss_range(1e-30) for direction in self._directions for pair, _ in direction]
-        has_room = max(high - low for low, high in ranges) < self._spacing * LARGEST_GRID / 16
-        return self.loss_distribution(spacing=self._spacing / 2 if has_room else self._spacing, lower=True)
+        has_room = max(high - low for low, high in ranges) < spacing * LARGEST_GRID / 16
+        return self.loss_distribution(spacing=spacing / 2 if has_room else spacing, lower=True)
 
     def bracket(self, delta: float) -> tuple[float, float]:
         """Epsilon at this delta from below and from above, both certified."""

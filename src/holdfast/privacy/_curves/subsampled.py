@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from holdfast._arguments import checked
 from holdfast._stored_fields import require_fields
 from holdfast.errors import ParameterError, require
-from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy._curves.finite_curve import FinitePair
+from holdfast.privacy._curves.fixed_size import FixedSizeGaussianCurve
 from holdfast.privacy._curves.gaussian import GaussianDP
 from holdfast.privacy._curves.group_replace import GroupReplace
 from holdfast.privacy._curves.slack import WithSlack
@@ -50,7 +51,7 @@ class SubsampledCurve(PrivacyCurve):
         require(0 < self.rate <= 1, "rate", self.rate, "in (0, 1]")
         if self.curve.has_slack:
             raise ParameterError("curve must have no slack: it is outermost; subsample(...) lifts it")
-        if isinstance(self.curve, GroupReplace):
+        if isinstance(self.curve, GroupReplace | FixedSizeGaussianCurve):
             raise ParameterError(
                 "curve must be for adding or removing a unit: subsample first, then to_replace"
             )
@@ -110,6 +111,21 @@ class SubsampledCurve(PrivacyCurve):
         pure = self.as_pure()
         return None if pure is None else pure**2 / 2
 
+    def as_gdp(self) -> Fraction | None:
+        """Only through a pure parameter."""
+        pure = self.as_pure()
+        return None if pure is None else PureDP(pure).as_gdp()
+
+    def renyi(self, order: float) -> float:
+        """Only through a pure parameter."""
+        pure = self.as_pure()
+        return math.inf if pure is None else PureDP(pure).renyi(order)
+
+    @property
+    def pair_is_tight(self) -> bool:  # type: ignore[override]
+        """Whether that of the base is."""
+        return self.curve.pair_is_tight
+
     def pair(self) -> DominatingPair:
         """(1 - q) Q + q P against Q."""
         base = self.curve.pair()
@@ -117,9 +133,11 @@ class SubsampledCurve(PrivacyCurve):
         return base if self._rate == 1.0 else base.subsample(self._rate)
 
     def group(self, size: int) -> PrivacyCurve:
-        """Where the base has finitely many outcomes, the sample has as well."""
-        pair = self.pair()
-        return FinitePair.of(pair).group(size) if isinstance(pair, AtomicPair) else super().group(size)
+        """Where the base has finitely many outcomes, the sample has as well; else through a pure parameter."""
+        pair, pure = self.pair(), self.as_pure()
+        if isinstance(pair, AtomicPair):
+            return FinitePair.of(pair).group(size)
+        return super().group(size) if pure is None else PureDP(pure).group(size)
 
     def to_json(self) -> dict[str, Any]:
         """The fields as plain data, for JSON."""

@@ -24,14 +24,17 @@ from holdfast.privacy._losses.grid_losses import LARGEST_GRID, GridLosses
 ACCURACY = 2e-5
 """The intended relative error of epsilon, at delta = 1e-6."""
 _LOG_REFERENCE = math.log(1e6)
-_LARGEST_PART = 2**18
+LARGEST_PART = 2**20
 """The points of one release, about, at most: rounding in more of them weighs more than a finer grid gains."""
 
 
 def suitable_spacing(
-    parts: Sequence[tuple[DominatingPair, int]], *, atom: float | None = None, accuracy: float = ACCURACY
+    parts: Sequence[tuple[DominatingPair, int]], *, atom: float | None = None, points: int = LARGEST_PART
 ) -> float:
-    """A spacing for these pairs, each used as often as said; an atom, if named, falls on the grid."""
+    """A spacing for these pairs, each used as often as said; an atom, if named, falls on the grid.
+
+    The losses of one release get at most half of so many `points`.
+    """
     atoms = [(*_coarse_cells(pair), times) for pair, times in parts]
     cumulants = Cumulants.of_atoms(atoms)
     count = sum(times for _, times in parts)
@@ -44,12 +47,12 @@ def suitable_spacing(
     epsilons = (log_moment + _LOG_REFERENCE) / tilts
     best = int(np.argmin(epsilons))
     epsilon, tilt = max(float(epsilons[best]), 1e-3 * spread), float(tilts[best])
-    spacing = math.sqrt(8.0 * accuracy * epsilon / (count * (tilt + 1.0)))
+    spacing = math.sqrt(8.0 * ACCURACY * epsilon / (count * (tilt + 1.0)))
     # Never so coarse that the sum has fewer than a few hundred points, nor so fine that it does not fit.
     spacing = min(spacing, epsilon / 100.0)
     widest = max(high - low for low, high in (pair.loss_range(1e-28) for pair, _ in parts))
     width = 40.0 * math.sqrt(float(np.max(variances[: best + 1])))
-    spacing = max(spacing, 2.0 * width / LARGEST_GRID, 2.0 * widest / _LARGEST_PART)
+    spacing = max(spacing, 2.0 * width / LARGEST_GRID, 2.0 * widest / points)
     if atom is not None and atom >= spacing:
         spacing = atom / math.ceil(atom / spacing)
     return spacing

@@ -23,7 +23,7 @@ from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.privacy._losses.cumulants import Cumulants, support
 from holdfast.privacy._losses.grid_losses import LARGEST_GRID, GridLosses
-from holdfast.privacy._losses.tilted_sum import Parts, TiltedSum, log_moment, mass_below, mass_outside
+from holdfast.privacy._losses.tilted_sum import Parts, TiltedSum, log_moment, mass_below, mass_wrapped
 
 TAIL_LOGS = (0.0, 12.0, 42.0)
 """The tilts are centred where the upper tail has mass about e^-x, for these x."""
@@ -135,7 +135,7 @@ def _lower_bound(
             continue
         factors, doubt = taken_back
         window = slice(each.low - low, each.end - low)
-        error = each.law.error + mass_outside(parts, cumulants, each.tilt, each.low, each.end - 1)
+        error = each.law.error + mass_wrapped(parts, cumulants, each)
         own = (each.law.masses - error) * ((1.0 - doubt) * factors[window])
         masses[window] = np.maximum(masses[window], own)
     infinity = max(0.0, _infinite_mass(parts) * (1 - 1e-12))

@@ -53,6 +53,8 @@ class LawOnWindow:
     """The masses of a sum from `low` on, each of them off by at most `error`."""
 
     low: int
+    size: int
+    """Of the circle: what lies `size` above `low`, or below it, was added to some mass of the window."""
     masses: Floats
     error: float
     norm_error: float
@@ -74,7 +76,7 @@ def law_of_sum(summands: Sequence[Summand], low: int, high: int) -> LawOnWindow:
     masses = np.roll(np.fft.irfft(product, size), (likeliest - low) % size)[: high - low + 1]
     # By Parseval the norm over the masses is the root mean square over the frequencies.
     norm_error = math.sqrt(2.0 * float(np.sum(off * off)) / size) * (1 + 1e-12)
-    return LawOnWindow(low, masses, 2.0 * float(np.sum(off)) / size, norm_error)
+    return LawOnWindow(low, size, masses, 2.0 * float(np.sum(off)) / size, norm_error)
 
 
 def _product(summands: Sequence[Summand], size: int) -> tuple[Frequencies, Floats, Floats]:

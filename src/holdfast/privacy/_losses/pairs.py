@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from holdfast._arrays import Floats
-from holdfast.errors import require
+from holdfast.errors import ParameterError, require
 from holdfast.privacy._losses.atomic_pair import AtomicPair
 from holdfast.privacy._losses.dominating_pair import UNIT, Cells, DominatingPair, cell_masses
 
@@ -274,6 +275,66 @@ class AddedUnit(DominatingPair):
         low = -high - math.log(self.rate) if high > 600 else -math.log1p(self.rate * math.expm1(high))
         top = -math.log1p(-self.rate) if self.rate < 1 else high
         return min(low, -self.rate * 1e-3), top
+
+
+@dataclass(frozen=True)
+class FixedSizePair(EvenNoise):
+    """A sample without replacement, under replace: the positive losses of (1 - q) Q + q P against Q, and their mirror.
+
+    What both sides leave of 1 is an atom at 0.
+    """
+
+    base: NormalPair
+    rate: float
+
+    @property
+    def _mixture(self) -> RemovedUnit:
+        return RemovedUnit(self.base, self.rate)
+
+    def cells(self, edges: Floats) -> Cells:
+        """The mixture's cells above 0, its cells with P and Q exchanged below, and the atom."""
+        above = self._mixture.cells(np.maximum(edges, 0.0))
+        below = self._mixture.cells(np.maximum(-edges[::-1], 0.0))
+        left, is_negative = np.maximum(edges[:-1], -800.0), edges[:-1] < 0
+        atom = self._rest * (is_negative & (edges[1:] >= 0))
+        p, q = above.p + below.q[::-1] + atom, above.q + below.p[::-1] + atom
+        with np.errstate(under="ignore"):
+            q_scaled = np.where(is_negative, q * np.exp(np.minimum(left, 0.0)), above.q_scaled)
+        # What is left of 1 is off by units of 1.
+        of_atom = np.where(atom > 0, min(1.0, 64.0 * UNIT / max(self._rest, UNIT)), 0.0) + 4.0 * UNIT
+        # Of a cell on the other side of 0 nothing is left, and nothing is said about its error.
+        on_right = edges[1:] > 0
+        p_error = np.where(is_negative, below.q_error[::-1], 0.0)
+        q_error = np.where(is_negative, below.p_error[::-1], 0.0)
+        p_error = np.maximum(p_error, np.where(on_right, above.p_error, 0.0)) + of_atom
+        q_error = np.maximum(q_error, np.where(on_right, above.q_error, 0.0)) + of_atom
+        return Cells(
+            p=p,
+            q=q,
+            q_scaled=np.where(np.isneginf(edges[:-1]), 0.0, q_scaled),
+            p_error=np.minimum(p_error, 1.0),
+            q_error=np.minimum(q_error, 1.0),
+        )
+
+    @cached_property
+    def _rest(self) -> float:
+        """The mass of the atom at 0."""
+        positive = self._mixture.cells(np.array([0.0, math.inf]))
+        return max(0.0, 1.0 - float(positive.p[0]) - float(positive.q[0]))
+
+    def subsample(self, rate: float) -> DominatingPair:
+        """Refused: samples are taken of what is proved for adding or removing a unit."""
+        raise ParameterError("a curve for exchanging a unit cannot be sampled again; subsample first")
+
+    @property
+    def lattice(self) -> float | None:
+        """None: the atom at 0 lies on every grid."""
+        return None
+
+    def loss_range(self, tail: float) -> tuple[float, float]:
+        """Up to the mixture's largest loss, and as far below 0."""
+        high = self._mixture.loss_range(tail)[1]
+        return -high, high
 
 
 def _require_no_infinities(base: DominatingPair) -> None:

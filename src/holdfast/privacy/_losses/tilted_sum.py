@@ -99,14 +99,14 @@ class TiltedSum:
             return np.exp(np.minimum(exponents, 700.0)), doubt
 
 
-def mass_outside(parts: Parts, cumulants: Cumulants, tilt: float, low: int, high: int) -> float:
-    """A Chernoff bound on the tilted mass outside `low` to `high`."""
-    total, at_tilt, spacing = 0.0, log_moment(parts, tilt), parts[0][0].spacing
-    for sign, edge in ((1.0, high + 1), (-1.0, low - 1)):
-        step = cumulants.chernoff_step(tilt, sign, edge)
-        moment = log_moment(parts, tilt + sign * step)
+def mass_wrapped(parts: Parts, cumulants: Cumulants, each: TiltedSum) -> float:
+    """A Chernoff bound on the tilted mass that lies outside the circle, and so was added to masses inside."""
+    total, spacing = 0.0, parts[0][0].spacing
+    for sign, edge in ((1.0, each.low + each.law.size), (-1.0, each.low - 1)):
+        step = cumulants.chernoff_step(each.tilt, sign, edge)
+        moment = log_moment(parts, each.tilt + sign * step)
         rounding = 1e-13 * abs(moment) + 1e-9
-        total += math.exp(min(0.0, moment - at_tilt - sign * step * edge * spacing + rounding))
+        total += math.exp(min(0.0, moment - each.log_moment - sign * step * edge * spacing + rounding))
     return total
 
 

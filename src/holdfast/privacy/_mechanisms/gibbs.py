@@ -15,7 +15,8 @@ from holdfast.errors import ParameterError, require
 from holdfast.noise._idealised import normal, uniform
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
-from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._curves.finite_curve import BoundedRange
 from holdfast.privacy._curves.gaussian import GaussianDP
 from holdfast.privacy._curves.slack import WithSlack
 from holdfast.privacy._mechanisms.mechanism import Arithmetic, Mechanism, Output, Value, euclidean, vector
@@ -236,13 +237,13 @@ class RegularisedExponential(_Tempered):
 
 @dataclass(frozen=True, kw_only=True)
 class BoxExponential(_Tempered):
-    """A sample of exp(-k f(x)) on the box of this half side: pure with epsilon = k G 2 half_side sqrt(d).
+    """A sample of exp(-k f(x)) on the box of this half side: of bounded range epsilon = k G 2 half_side sqrt(d).
 
     f - f' moves by at most G times the diameter, G the `gradient_change`, and what is the same for every table (the
     box, a penalty) cancels. The sampler must be exact: no total variation fits into a pure promise.
 
     >>> BoxExponential(inverse_temperature=100.0, half_side=2.0, gradient_change=0.00125, dimension=4).curve
-    PureDP(epsilon=1)
+    BoundedRange(epsilon=1)
     """
 
     half_side: Number
@@ -260,12 +261,12 @@ class BoxExponential(_Tempered):
         require(is_valid, "dimension", self.dimension, "a whole number >= 1")
 
     @property
-    def curve(self) -> PureDP:
-        """k G times the diameter."""
+    def curve(self) -> BoundedRange:
+        """k G times the diameter: log-ratios are k (f' - f) and a constant, in an interval of this length."""
         root = Fraction(math.isqrt(self.dimension))
         root = root if root * root == self.dimension else root_above(self.dimension)
         change = as_written(self.inverse_temperature) * as_written(self.gradient_change)
-        return PureDP(2 * change * as_written(self.half_side) * root)
+        return BoundedRange(2 * change * as_written(self.half_side) * root)
 
     @property
     def slack(self) -> float:

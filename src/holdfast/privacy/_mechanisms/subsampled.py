@@ -5,10 +5,10 @@ A sample drawn without replacement is the replace twin of the Poisson sample, wh
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,13 +20,13 @@ from holdfast.errors import ParameterError, require
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._amplification import poisson_pure
-from holdfast.privacy._curves.curve import PureDP
-from holdfast.privacy._curves.renyi import RenyiDP
-from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve
+from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
+from holdfast.privacy._curves.fixed_size import FixedSizeGaussianCurve
+from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve, subsample
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.laplace import Laplace
 from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value
-from holdfast.privacy._rounding import Number, as_written, round_up
+from holdfast.privacy._rounding import Number, as_written
 
 
 @checked
@@ -173,7 +173,8 @@ class SubsampledPure(Mechanism):
     Formal guarantees
     -----------------
     * Neighbours: add_remove and zero_out only.
-    * Privacy: pure epsilon' as above (Balle, Barthe and Gaboardi 2018).
+    * Privacy: pure epsilon' as above (Balle, Barthe and Gaboardi 2018); several uses by the pair of the sampled base,
+      in both directions (Zhu et al. 2022).
     * Assumed: each unit takes part by a coin of its own that nobody sees.
 
     Examples
@@ -215,9 +216,12 @@ class SubsampledPure(Mechanism):
         return float(self.rate)
 
     @property
-    def curve(self) -> PureDP:
-        """The amplified pure parameter, rounded up."""
-        pure = self.base.curve.as_pure()
+    def curve(self) -> PrivacyCurve:
+        """The sampled pair, both directions; where the base has none, the amplified pure parameter."""
+        base = self.base.curve
+        if base.pair() is not None:
+            return base if self.rate == 1 else subsample(base, self.rate)
+        pure = base.as_pure()
         assert pure is not None
         return poisson_pure(PureDP(pure), rate=self.rate)
 
@@ -268,9 +272,6 @@ class SubsampledPure(Mechanism):
         return (cls(base=Laplace(scale=1.0, l1_sensitivity=1.0), rate=0.5),)
 
 
-ORDERS: tuple[float, ...] = (*(float(a) for a in range(2, 65)), 72.0, 80.0, 96.0, 128.0, 192.0, 256.0, 512.0)
-
-
 @dataclass(frozen=True, kw_only=True)
 class FixedSizeGaussian(SampledGaussian):
     """Sum over a secret, fresh batch of `batch` out of `population` units, + N(0, sigma^2).
@@ -284,7 +285,7 @@ class FixedSizeGaussian(SampledGaussian):
     population: int
 
     theorem: ClassVar[str] = (
-        "Gaussian on a fixed-size sample without replacement (Wang, Balle and Kasiviswanathan 2019, theorem 9)"
+        "Gaussian on a sample of fixed size without replacement (Balle, Barthe and Gaboardi 2018; Zhu et al. 2022)"
     )
     public: ClassVar[tuple[str, ...]] = ("the number of units", "the batch size", "the number of coordinates")
     admissible: ClassVar[frozenset[Adjacency]] = frozenset({Adjacency.replace, Adjacency.zero_out})
@@ -313,10 +314,10 @@ class FixedSizeGaussian(SampledGaussian):
         return self.batch
 
     @property
-    def curve(self) -> RenyiDP:
-        """The theorem's bound at whole orders; never above the Gaussian without sampling."""
-        rho = (as_written(self.l2_sensitivity) / as_written(self.sigma)) ** 2 / 2
-        return _fixed_size_curve(round_up(rho), self.rate)
+    def curve(self) -> FixedSizeGaussianCurve:
+        """The symmetric pair of the sample; never above the Gaussian without sampling."""
+        noise = as_written(self.sigma) / as_written(self.l2_sensitivity)
+        return FixedSizeGaussianCurve(noise, Fraction(self.batch, self.population))
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
@@ -325,36 +326,3 @@ class FixedSizeGaussian(SampledGaussian):
             cls(sigma=1.0, l2_sensitivity=1.0, batch=9, population=10),
             cls(sigma=1.0, l2_sensitivity=1.0, batch=10, population=10, arithmetic="idealised"),
         )
-
-
-@lru_cache(maxsize=256)  # a charge asks for it several times, and each fit with the same noise again
-def _fixed_size_curve(rho: float, rate: float) -> RenyiDP:
-    return RenyiDP.of(lambda order: sampled_divergence(int(order), rho=rho, rate=rate), ORDERS)
-
-
-def sampled_divergence(order: int, *, rho: float, rate: float) -> float:
-    """The Renyi bound of whole order a for a base of divergence rho j at order j, with gamma = rate.
-
-    log(1 + gamma^2 C(a,2) min(4 (e^e(2) - 1), 2 e^e(2)) + sum_{j>=3} 2 gamma^j C(a,j) e^((j-1) e(j))) / (a - 1)
-
-    >>> sampled_divergence(2, rho=0.5, rate=1.0), sampled_divergence(2, rho=0.5, rate=0.01) < 1e-3
-    (1.0, True)
-    """
-    plain = rho * order
-    if rate >= 1.0:
-        return plain
-    second = 2.0 * rho
-    # min(4 (e^x - 1), 2 e^x): the first is smaller below x = ln 2.
-    log_second = math.log(4.0 * math.expm1(second)) if second < math.log(2.0) else math.log(2.0) + second
-    j = np.arange(3, order + 1)
-    log_choose = _log_choose(order)
-    later = math.log(2.0) + j * math.log(rate) + log_choose[3:] + (j - 1.0) * j * rho
-    terms = np.concatenate([[0.0, 2.0 * math.log(rate) + log_choose[2] + log_second], later])
-    bound = float(np.logaddexp.reduce(terms)) / (order - 1)
-    return min(plain, bound * (1 + 1e-12) + 1e-15)
-
-
-@lru_cache(maxsize=128)
-def _log_choose(order: int) -> NDArray[np.float64]:
-    """log C(order, j) for j = 0 to order."""
-    return np.array([math.log(math.comb(order, j)) for j in range(order + 1)])
