@@ -46,10 +46,10 @@ def test_no_exchange_of_a_row_shows_more_than_the_curve(batch: int, noise: float
     curve = FixedSizeGaussianCurve(noise / LARGEST_GAP, batch / 4)
     for others in itertools.combinations_with_replacement((0.0, 0.5, 1.0), 3):
         for old, new in itertools.permutations((0.0, 0.5, 1.0), 2):
-            sums = [batch_sums((*others, row), batch) for row in (old, new)]
+            first, second = (batch_sums((*others, row), batch) for row in (old, new))
             for epsilon in (0.0, 0.3, 1.0):
                 # The bound is reached, and a kink between grid points adds the square of their distance.
-                assert mixture_delta(*sums, noise, epsilon) <= curve.delta(epsilon) + 1e-7
+                assert mixture_delta(first, second, noise, epsilon) <= curve.delta(epsilon) + 1e-7
 
 
 def test_the_curve_is_reached() -> None:
