@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SCRIPTS = ("make_tables", "make_cli", "make_papers", "make_public_names", "rooms")
+SCRIPTS = ("make_tables", "make_cli", "make_papers", "make_public_names", "make_verifier", "rooms")
 PAGES = "--pages"
 
 

@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import docs.make_tables as tables
@@ -30,19 +31,25 @@ from tests.dossier.verification.forging import FORGED_MAKERS, LATER, Case, relab
 from tests.paths import ROOT
 
 VERIFIER = ROOT / "verifier" / "holdfast_verify.py"
+MODULES = sorted(VERIFIER.parent.glob("*.py"))
 
 
 def test_it_needs_nothing_but_the_standard_library_and_a_signature_package() -> None:
-    tree = ast.parse(VERIFIER.read_text(encoding="utf-8"))
     named = {
         name.split(".")[0]
-        for node in ast.walk(tree)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in (
             [node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names]
         )
     }
-    assert named <= set(sys.stdlib_module_names) | {"cryptography"}
+    assert named <= set(sys.stdlib_module_names) | {"cryptography"} | {path.stem for path in MODULES}
+
+
+def test_it_ships_the_template_of_the_package() -> None:
+    make = run_path(str(ROOT / "docs" / "make_verifier.py"))
+    assert json.loads(make["SHIPPED"].read_text(encoding="utf-8")) == make["content"]()
 
 
 def test_a_stranger_finds_what_is_sound_sound(tmp_path: Path) -> None:
