@@ -19,6 +19,7 @@ from holdfast._demo.tour import OUTPUTS
 from holdfast.dossier import DossierVerification, verify_dossier
 from holdfast.errors import LedgerError, ParameterError
 from holdfast.ledger import Ledger
+from holdfast.privacy import PureDP
 from holdfast.release import Release
 from tests.studies.size import trials
 
@@ -196,3 +197,15 @@ def test_a_file_of_somebody_else_is_not_written_over(tmp_path: Path, name: str) 
     with pytest.raises(ParameterError, match="new folder"):
         run_demo(tmp_path, **SMALL)
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_ledger_of_somebody_else_takes_no_entry_of_the_demo(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "ledger.db") as ledger:
+        ledger.dataset("clinic", limit=PureDP(1.0))
+        before = ledger.head
+    (tmp_path / "dossier.html").write_text("a thesis")
+    with pytest.raises(ParameterError, match="new folder"):
+        run_demo(tmp_path, **SMALL)
+    with Ledger.open(tmp_path / "ledger.db") as ledger:
+        assert ledger.head == before
+    assert (tmp_path / "dossier.html").read_text() == "a thesis"

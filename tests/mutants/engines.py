@@ -518,12 +518,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="postgres: policies run unjudged",
         target="data:find_relation",
-        old="whose(policies=True)",
-        new="whose(policies=False)",
-        tests=(
-            "tests/data/engines/postgres/test_code.py::"
-            "test_code_of_a_stranger_is_refused_and_not_run[a policy]",
-        ),
+        old="_watch(session, row, policies=True, whose=whose)",
+        new="pass",
+        tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
     ),
     Fault(
         name="postgres: policies that came later run",
@@ -550,13 +547,6 @@ FAULTS: tuple[Fault, ...] = (
         old='session.answer(MAY_DO_MORE, "ask for your rights").to_pylist()[0]["more"]',
         new="False",
         tests=("tests/data/engines/postgres/test_code.py::test_what_runs_nothing_is_read[a table]",),
-    ),
-    Fault(
-        name="postgres: a table is not held",
-        target="data:find_relation",
-        old="strangers and not session.hold(name)",
-        new="False",
-        tests=("tests/data/engines/postgres/test_code.py::test_a_table_is_held_while_it_is_open",),
     ),
     Fault(
         name="postgres: triggers on login are not spoken of",

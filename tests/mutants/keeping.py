@@ -284,8 +284,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="files: leave to write over a file is for whatever is there later",
         target="data:may_replace",
-        old="state is not None and _STATES.get(_key(path)) == state",
-        new="_key(path) in _STATES",
+        old="state is not None and _STATES.get(_name_key(path)) == state",
+        new="_name_key(path) in _STATES",
         tests=("tests/data/test_whole_file.py::test_a_file_of_others_keeps_its_place",),
     ),
     Fault(
@@ -301,6 +301,13 @@ FAULTS: tuple[Fault, ...] = (
         old="page_file.require_new(",
         new="(lambda **said: None)(",
         tests=("tests/dossier/test_page.py::test_a_page_takes_no_place_of_another_file",),
+    ),
+    Fault(
+        name="demo: any ledger of that name is its own",
+        target="_demo:is_ledger_of_demo",
+        old="names in ((), (DATASET,))",
+        new="names or True",
+        tests=("tests/demo/test_demo.py::test_a_ledger_of_somebody_else_takes_no_entry_of_the_demo",),
     ),
     Fault(
         name="files: what a killed process left stays",

@@ -165,7 +165,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="parquet: chunks of columns are not counted",
-        target="data:_Footer._list",
+        target="data:_Structure._list",
         old="self.elements += min(count, len(self.data) - self.at)",
         new="self.elements += min(count, len(self.data) - self.at) if depth < 3 else 0",
         tests=(PARQUET + "test_metadata_that_would_grow_are_refused",),

@@ -17,7 +17,7 @@ from holdfast.audit._worst_pairs import HINGE, opposite_records
 from holdfast.data._engines.files import read_table
 from holdfast.data._table import Table
 from holdfast.dossier._utility import Accuracy
-from holdfast.errors import AlreadyReleased, BudgetExceeded, LedgerError, NotPrivateWarning
+from holdfast.errors import AlreadyReleased, BudgetExceeded, HoldfastError, LedgerError, NotPrivateWarning
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.learn._catalogue import LEARNERS
 from holdfast.ledger import Job, Ledger, once
@@ -28,6 +28,7 @@ from holdfast.privacy._curves.curve import ApproxDP
 from holdfast.release import Release
 
 DATASET = "adult"
+APPROVER = "A. Officer (demo)"
 DELTA = 1e-6
 LIMIT = ApproxDP(2.0, DELTA)
 """The limit of the data's owner for all releases together."""
@@ -47,6 +48,20 @@ BROKEN_RUNS = 600
 """So many runs show a third of the noise almost surely, and half of the noise in three of four audits."""
 
 
+def is_ledger_of_demo(path: Path) -> bool:
+    """Whether a ledger of an earlier run is there; one without a dataset is of a run that was ended early."""
+    if not path.is_file():
+        return False
+    try:
+        with Ledger.open(path, check="nothing", read_only=True) as ledger:
+            names = ledger.datasets()
+            return names in ((), (DATASET,)) and all(
+                ledger.standing(name).dataset.approver == APPROVER for name in names
+            )
+    except HoldfastError:
+        return False
+
+
 def open_ledger(path: Path, table: Table) -> Ledger:
     """The demo's ledger: one dataset, its limit in the currency that measurements and selections share."""
     ledger = Ledger.open_or_create(path)
@@ -56,7 +71,7 @@ def open_ledger(path: Path, table: Table) -> Ledger:
         currency="zcdp",
         adjacency=table.adjacency,
         unit=table.unit,
-        approver="A. Officer (demo)",
+        approver=APPROVER,
         purpose="a tour of holdfast on public data",
     )
     return ledger
@@ -74,9 +89,7 @@ def saved_or_new_release(
         return saved
     job = Job(key=name, make=make, write=lambda release: release.save(path), about={"demo": purpose})
     try:
-        return once(
-            ledger, DATASET, job, limit=RELEASE_LIMIT, purpose=purpose, approver="A. Officer (demo)"
-        ).release
+        return once(ledger, DATASET, job, limit=RELEASE_LIMIT, purpose=purpose, approver=APPROVER).release
     except (LedgerError, AlreadyReleased, BudgetExceeded) as error:
         raise LedgerError(
             f"account {name!r} was spent by an earlier run whose result is gone; it stays charged. "

@@ -150,8 +150,8 @@ OUTPUTS = ("model.holdfast", "synthetic.holdfast", "synthetic.parquet", "dossier
 
 def require_own_folder(folder: Path) -> None:
     """Refuse a folder with files of these names that the demo did not write: its ledger is always the first."""
-    is_own = (folder / LEDGER).is_file()
-    for name in OUTPUTS:
+    is_own = steps.is_ledger_of_demo(folder / LEDGER)
+    for name in (LEDGER, *OUTPUTS):
         FileWritten(name="a file of the demo", path=folder / name, replaces=is_own).require_new(
             way_out="give the demo a new folder"
         )

@@ -19,7 +19,7 @@ def allow_replacing(path: Path) -> None:
     """What has this name now may be written over from here, for as long as nobody else writes to it."""
     state = _state(path)
     if state is not None:
-        _STATES[_key(path)] = state
+        _STATES[_name_key(path)] = state
 
 
 def forget() -> None:
@@ -30,10 +30,10 @@ def forget() -> None:
 def may_replace(path: Path) -> bool:
     """Whether what has this name is what was remembered, unchanged."""
     state = _state(path)
-    return state is not None and _STATES.get(_key(path)) == state
+    return state is not None and _STATES.get(_name_key(path)) == state
 
 
-def _key(path: Path) -> str:
+def _name_key(path: Path) -> str:
     """The name in its real folder; a link is something else than the file that it leads to."""
     return os.path.join(os.path.realpath(path.parent), path.name)
 
