@@ -14,7 +14,14 @@ from click.testing import CliRunner
 
 from holdfast._cli.app import app
 from holdfast._demo import Demo, run_broken_demo, run_demo
-from holdfast._demo.steps import BROKEN_RUNS, DATASET, DELTA, RELEASE_LIMIT, saved_or_new_release
+from holdfast._demo.steps import (
+    BROKEN_RUNS,
+    DATASET,
+    DELTA,
+    RELEASE_LIMIT,
+    is_ledger_of_demo,
+    saved_or_new_release,
+)
 from holdfast._demo.tour import OUTPUTS
 from holdfast.dossier import DossierVerification, verify_dossier
 from holdfast.errors import LedgerError, ParameterError
@@ -204,6 +211,7 @@ def test_a_ledger_of_somebody_else_takes_no_entry_of_the_demo(tmp_path: Path) ->
         ledger.dataset("clinic", limit=PureDP(1.0))
         before = ledger.head
     (tmp_path / "dossier.html").write_text("a thesis")
+    assert not is_ledger_of_demo(tmp_path / "ledger.db")
     with pytest.raises(ParameterError, match="new folder"):
         run_demo(tmp_path, **SMALL)
     with Ledger.open(tmp_path / "ledger.db") as ledger:
