@@ -191,3 +191,12 @@ def test_polygons_cross_where_they_are_equally_high() -> None:
         high = (1 - share) * heights[:, place] + share * heights[:, place + 1]
         assert high[0] == pytest.approx(high[1], rel=1e-12)
     assert len(crossings) == 2
+
+
+def test_losses_on_a_grid_are_rounded_up_unless_the_lower_bound_is_asked_for() -> None:
+    curve = GaussianDP(1.0)
+    upper, lower = curve.loss_distribution(spacing=0.05), curve.loss_distribution(spacing=0.05, lower=True)
+    assert upper is not None
+    assert lower is not None
+    for epsilon in (0.1, 1.0, 3.0):
+        assert lower.delta(epsilon) < curve.delta(epsilon) < upper.delta(epsilon)
