@@ -137,7 +137,7 @@ def test_a_value_that_is_refused_takes_no_use_of_a_permit() -> None:
     account, noise = Account(ZCDP(1.0), seed=1), Gaussian(sigma=2.0, l2_sensitivity=1.0)
     permit = ResumableAccount.of(account, "job").permit(noise, times=1)
     with pytest.raises(ParameterError):
-        permit.release([np.nan])
+        permit.release([[1.0], [2.0, 3.0]])
     assert account.spent().as_zcdp() == 0
     permit.release([1.0])
 
