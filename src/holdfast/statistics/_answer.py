@@ -25,10 +25,11 @@ from holdfast.privacy._account.weak_limit import warn_weak_limit
 from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
 from holdfast.release import Provenance, Release
 from holdfast.release._usefulness import announce, influence
+from holdfast.statistics._accuracy import Accuracy, least_epsilon
 from holdfast.statistics._contents import contents_value, tables_of
 from holdfast.statistics._measures.measure import Purse
 from holdfast.statistics._plan import AnswerPlan
-from holdfast.statistics._questions.grouping import Grouping, asked_of
+from holdfast.statistics._questions.grouping import Asked, Grouping, asked_of
 from holdfast.statistics._questions.question import TableQuestion
 from holdfast.statistics._table_facts import TableFacts
 from holdfast.statistics._table_of_answers import StatisticsTable
@@ -45,6 +46,9 @@ def answer(
     account: Account | None = None,
     adjacency: Adjacency | str | None = None,
     confidence: float = 0.95,
+    within: float | str | None = None,
+    rows: int | None = None,
+    jointly: bool = False,
     random_state: Seed | None = None,
     key: str | None = None,
 ) -> StatisticsTable:
@@ -68,6 +72,13 @@ def answer(
         The neighbour relation; by default that of the schema, else 'replace'.
     confidence : float
         Of each interval, in (0.5, 1).
+    within : float or str, optional
+        How far the ends of each interval may be from its middle, such as 5 or "2%": then the least epsilon that does
+        is found from public facts, and `epsilon` is not used.
+    rows : int, optional
+        With `within`: a public or guessed number of rows, on which the widths of means and quantiles depend.
+    jointly : bool
+        Whether all intervals together hold with the confidence, and not each of them.
     random_state : int or SeedSequence, optional
         None draws secure noise. A seed makes a run that can be repeated and is not private.
     key : str, optional
@@ -104,6 +115,12 @@ def answer(
     facts = TableFacts.of(table)
     asked = asked_of(questions, facts)
     units = facts.n_public
+    if jointly:
+        confidence = 1.0 - (1.0 - confidence) / _numbers(asked, facts)
+    if within is not None:
+        require(account is None, "within", within, "left out with an account, which is spent whole")
+        accuracy = Accuracy.of(within)
+        epsilon = least_epsilon(asked, facts, accuracy, rows=rows, delta=delta, confidence=confidence)
     if account is None:
         wanted = limit_of(epsilon, delta, count=units)
         require_small_delta(wanted, units)
@@ -141,6 +158,19 @@ def answer(
         prospects=useless,
     )
     return StatisticsTable(release)
+
+
+def _numbers(asked: Sequence[Asked], facts: TableFacts) -> int:
+    """How many intervals there are, at least one for each question and group."""
+    plan = AnswerPlan.of(asked, facts, limit_of(1.0, None))
+    typical = {
+        place: step.measurement.expected(step.share, facts) for step in plan.steps for place in step.questions
+    }
+    return sum(
+        estimate.value.size
+        for place, entry in enumerate(asked)
+        for estimate in entry.question.estimates(typical[place], facts, 0.95)
+    )
 
 
 def _opened(source: Any, schema: Schema | None, adjacency: Adjacency | str | None) -> Table:

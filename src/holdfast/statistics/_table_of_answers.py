@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from holdfast._arguments import checked
+from holdfast._extras import import_optional
 from holdfast.errors import ParameterError
 from holdfast.privacy._wording import confidence_text
 from holdfast.release import Release
@@ -120,6 +121,45 @@ class StatisticsTable:
             if len(labels) > _MOST_LINES:
                 lines.append(f"  ... and {len(labels) - _MOST_LINES} more groups")
         return "\n".join([*lines, self.release_.guarantee.summary()])
+
+    def plot(self, *keys: str, name: str | None = None, axes: Any = None) -> Any:
+        """The numbers of one column with their intervals, group by group, as a matplotlib picture.
+
+        Parameters
+        ----------
+        *keys : str
+            The grouping; by default the first that has keys.
+        name : str, optional
+            The column; by default the first.
+        axes : matplotlib.axes.Axes, optional
+            Where it is drawn; by default in a figure of its own.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The picture.
+        """
+        table = self.table(*keys) if keys else next((t for t in self.tables if t.keys), self.tables[0])
+        column = (
+            table.columns[0] if name is None else next((c for c in table.columns if c.name == name), None)
+        )
+        if column is None:
+            raise ParameterError(f"name must be one of {[c.name for c in table.columns]}, got {name!r}")
+        if axes is None:
+            size = (7, 1 + 0.22 * max(4, table.rows))
+            axes = import_optional("matplotlib.figure").Figure(figsize=size, layout="constrained").subplots()
+        labels = [", ".join(group) for group in zip(*table.key_columns().values(), strict=True)] or [
+            "all rows"
+        ]
+        places = np.arange(table.rows)[::-1]
+        axes.hlines(places, column.low, column.high, color="#0072b2", linewidth=2)
+        axes.plot(column.value, places, "o", color="#0072b2", markersize=4)
+        axes.set_yticks(places, labels)
+        axes.set_xlabel(f"{column.name}: {column.about}", wrap=True)
+        axes.set_title(
+            f"each line holds the table's own value with confidence {confidence_text(self.confidence)}"
+        )
+        return axes
 
     def __repr__(self) -> str:
         listed = ", ".join("(" + ", ".join(table.keys) + ")" for table in self.tables)

@@ -70,6 +70,13 @@ class Measure(ABC):
         """
         return None
 
+    def typical(self, share: Share, facts: TableFacts, rows: float) -> Any:
+        """Public: what it would give of so many rows spread evenly over groups and values, without noise.
+
+        Widths of intervals are planned from it. By default as of an empty table.
+        """
+        return self.expected(share, facts)
+
     @abstractmethod
     def deviation(self, share: Share, facts: TableFacts) -> float:
         """Public: the noise of a count of rows, in rows, that this share buys; plans compare measurements by it."""

@@ -217,6 +217,13 @@ class RowMoments(Measure):
         noise, chosen = self.mechanism(share, facts)
         return self._noisy(noise, chosen, self.limit(chosen, facts) if facts.users else 1, facts)
 
+    def typical(self, share: Share, facts: TableFacts, rows: float) -> NoisyMoments:
+        """With the sums of rows whose numbers lie in the middle."""
+        noisy = self.expected(share, facts)
+        middle, each = self.steps(facts) / 2, rows / max(1, self.groups(facts)) * noisy.scale
+        sums = np.array([b + c * middle + d * middle**2 for _, b, c, d in noisy.basis.forms])
+        return replace(noisy, sums=np.tile(each * sums, (len(noisy.sums), 1)))
+
     def _shares(self, share: Share, facts: TableFacts) -> tuple[Share, Share | None]:
         """For the sums, and for the choice of the bound."""
         if self.bound != "auto" or not facts.users:

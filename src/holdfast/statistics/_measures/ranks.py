@@ -296,6 +296,13 @@ class GridTree(Measure):
         noise, branching, levels = self.levels(share, facts, np.zeros((self.grid.groups(facts), places)))
         return self._noisy(noise, branching, levels, facts)
 
+    def typical(self, share: Share, facts: TableFacts, rows: float) -> NoisyTree:
+        """With rows spread evenly over the grid."""
+        places, groups = self.grid.amount(facts).steps + 1, self.grid.groups(facts)
+        each = rows / groups / places * self.grid.unit(facts)
+        noise, branching, levels = self.levels(share, facts, np.full((groups, places), each))
+        return self._noisy(noise, branching, levels, facts)
+
     def measure(self, table: Table, purse: Purse, facts: TableFacts) -> NoisyTree:
         """One query, one release."""
         noise, branching, levels = self.levels(purse.share, facts, self.grid.counts(table, facts))
