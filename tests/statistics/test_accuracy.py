@@ -29,8 +29,8 @@ def _half(answers: StatisticsTable, name: str) -> float:
 
 def test_a_width_in_rows_is_reached_and_hardly_passed() -> None:
     answers = answer(ROWS, [by("ward", Count())], schema=SCHEMA, within=10.0, rows=2000, random_state=1)
-    assert 9.9 < _half(answers, "count") <= 10.0
-    assert answers.release_.guarantee.curve.as_pure() == pytest.approx(np.log(20) / 9.5, rel=0.01)
+    assert _half(answers, "count") == 10.0
+    assert answers.release_.guarantee.curve.as_pure() == pytest.approx(np.log(20) / 10.5, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_all_intervals_together_are_wider() -> None:
     alone = answer(ROWS, [by("ward", Count())], schema=SCHEMA, epsilon=1.0, random_state=1)
     jointly = answer(ROWS, [by("ward", Count())], schema=SCHEMA, epsilon=1.0, jointly=True, random_state=1)
     assert jointly.confidence == pytest.approx(0.975)
-    assert _half(jointly, "count") == pytest.approx(_half(alone, "count") - 0.5 + np.log(2) + 0.5, rel=1e-6)
+    assert _half(jointly, "count") == _half(alone, "count") + 1
 
 
 def test_what_cannot_be_reached_is_refused_before_anything_is_spent() -> None:

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from holdfast._plain_data import parse_json
-from holdfast.dossier._charts import DARK, STYLE, bar_chart, budget_chart, coefficient_chart
+from holdfast.dossier._charts import DARK, STYLE, bar_chart, budget_chart, coefficient_chart, interval_chart
 from holdfast.dossier._charts.bars import share_text
 from holdfast.dossier._charts.curves import percent_text, privacy_curve_svg, trade_off_svg
 from holdfast.dossier._charts.shapes import shape_charts
@@ -28,6 +28,7 @@ from holdfast.dossier._origins import PAGE_CONSTANTS, places_by_source
 from holdfast.dossier._record import Record
 from holdfast.dossier._section import Placed, Places
 from holdfast.dossier._shape_section import AdditiveUtility
+from holdfast.dossier._statistics_section import MOST_DRAWN_STATISTICS, StatisticsUtility
 from holdfast.dossier._utility import ModelUtility, Utility
 from holdfast.errors import FormatError, ParameterError
 from holdfast.privacy._wording import bound_text, confidence_percent, epsilon_text, odds_text
@@ -156,6 +157,17 @@ def seal_of(page: str) -> str:
 def _model_chart(utility: Utility) -> str:
     if isinstance(utility, AdditiveUtility):
         return shape_charts(utility)
+    if isinstance(utility, StatisticsUtility):
+        drawn = [row for row in utility.rows if row.name.startswith(f"{utility.drawn}: ")][
+            :MOST_DRAWN_STATISTICS
+        ]
+        return interval_chart(
+            f"Released statistics: {utility.drawn}",
+            [row.name.removeprefix(f"{utility.drawn}: ") for row in drawn],
+            [row.value for row in drawn],
+            [(row.low, row.high) for row in drawn],
+            label=utility.drawn,
+        )
     if not isinstance(utility, ModelUtility | InferredUtility) or not utility.rows:
         return ""
     rows, inferred = utility.rows[:24], isinstance(utility, InferredUtility)

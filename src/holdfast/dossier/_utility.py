@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from holdfast._arguments import checked
 from holdfast.dossier._interval_section import InferredUtility, inferred_utility
 from holdfast.dossier._section import Audience, Section
 from holdfast.dossier._shape_section import ADDITIVE_MODEL_FORMAT, AdditiveUtility, additive_utility
+from holdfast.dossier._statistics_section import STATISTICS_FORMAT, StatisticsUtility, statistics_utility
 from holdfast.errors import FormatError, require
 from holdfast.release import Release
 
@@ -35,6 +37,7 @@ UNNAMED_ESTIMATOR = "unnamed"
 _KNOWN_FORMATS = (
     _MODEL_FORMAT,
     ADDITIVE_MODEL_FORMAT,
+    STATISTICS_FORMAT,
     _PIPELINE_FORMAT,
     *_STEP_CONTENTS,
     "holdfast-synthetic/1",
@@ -120,7 +123,13 @@ class PlainUtility(Section):
 
 
 Utility: TypeAlias = (
-    ModelUtility | InferredUtility | AdditiveUtility | SyntheticUtility | TablesUtility | PlainUtility
+    ModelUtility
+    | InferredUtility
+    | AdditiveUtility
+    | SyntheticUtility
+    | StatisticsUtility
+    | TablesUtility
+    | PlainUtility
 )
 
 
@@ -262,6 +271,7 @@ UTILITY_READERS: tuple[Callable[[Any], Utility | None], ...] = (
     model_utility,
     additive_utility,
     step_utility,
+    partial(statistics_utility, most_rows=MOST_TABLE_ROWS),
     synthetic_utility,
     tables_utility,
     table_utility,

@@ -13,6 +13,8 @@ from holdfast.privacy._mechanisms.laplace import DiscreteLaplace
 from holdfast.statistics._shares import CountNoise
 
 Family = Literal["laplace", "gaussian"]
+_FEW_TERMS = 4
+"""Up to so many terms the tail is a sum of exponentials; beyond, its terms would cancel."""
 _APART = 2e-3
 """Scales of Laplace noise are moved apart by that, upwards: then their sum has a closed law, a little wider."""
 
@@ -51,14 +53,38 @@ class NoiseLaw:
         return np.asarray(_laplace_reach(weights, failure) * self.scale + steps)
 
     def many_reach(self, weights: Floats, failure: float) -> float:
-        """The same for one row of many weights, by Chernoff's bound where the noise is Laplace."""
+        """The same for one row of many weights; of Laplace noise by inversion of its characteristic function.
+
+        The sum is on a grid, too: half of its coarsest step is added.
+        """
         sizes = np.abs(np.asarray(weights, dtype=np.float64))
         sizes = sizes[sizes > 0]
-        if self.family == "gaussian" or sizes.size <= 1:
-            return float(self.reach(sizes[None, :], failure)[0]) if sizes.size else 0.0
-        places = np.linspace(0.0, 1.0, 400)[1:-1, None] / sizes.max()
-        bounds = (np.log(2.0 / failure) - np.log1p(-((places * sizes) ** 2)).sum(axis=1)) / places[:, 0]
-        return float(bounds.min() * self.scale + 0.5 * sizes.sum())
+        if not sizes.size:
+            return 0.0
+        step = 0.5 * float(sizes.max())
+        if self.family == "gaussian":
+            return float(self.reach(sizes[None, :], failure)[0] - 0.5 * sizes.sum()) + step
+        if sizes.size <= _FEW_TERMS:
+            return float(_laplace_reach(sizes[None, :], failure)[0]) * self.scale + step
+        return _inverted_reach(tuple(sorted(sizes.tolist())), failure) * self.scale + step
+
+
+@lru_cache(maxsize=256)
+def _inverted_reach(sizes: tuple[float, ...], failure: float) -> float:
+    """Of a sum of weighted Laplace(1) noise, by P[|S| <= q] = 2/pi integral of sin(q t)/t prod 1/(1 + w^2 t^2)."""
+    weights = np.array(sizes)
+    spread = float(np.sqrt(2.0 * np.sum(weights**2)))
+    end = 1.0 / spread
+    while float(np.log1p((weights * end) ** 2).sum()) < 23.0:  # the product is below 1e-10
+        end *= 1.3
+    places = (np.arange(20_000) + 0.5) * (end / 20_000)
+    product = np.exp(-np.log1p((weights[None, :] * places[:, None]) ** 2).sum(axis=1)) / places
+    low, high = 0.0, spread * (4.0 + np.log(1.0 / failure))
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        inside = 2.0 / np.pi * float(np.sum(np.sin(middle * places) * product)) * (end / 20_000)
+        low, high = (middle, high) if 1.0 - inside > failure else (low, middle)
+    return float(high * (1.0 + 1e-6))
 
 
 def _laplace_reach(weights: Floats, failure: float) -> Floats:

@@ -72,6 +72,37 @@ def coefficient_chart(
     return frame(title, text, x, y, "".join(parts), height=height)
 
 
+def interval_chart(
+    title: str,
+    names: Sequence[str],
+    values: Sequence[float | None],
+    ends: Sequence[tuple[float, float]],
+    *,
+    label: str,
+) -> str:
+    """One line a number: its interval, and a dot where something was learnt."""
+    low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+    room = 0.04 * (high - low) or 1.0
+    tops, height = _row_tops(names, least=TOP + BOTTOM + 4 * _ROW_HEIGHT)
+    x = Axis(low=low - room, high=high + room, start=LABEL_WIDTH, end=WIDTH - RIGHT, label=label)
+    y = Axis(low=0.0, high=1.0, start=TOP, end=height - BOTTOM, label="", ticked=False)
+    parts = []
+    for place, (name, value, pair) in enumerate(zip(names, values, ends, strict=True)):
+        middle = (tops[place] + tops[place + 1]) / 2
+        first, last = x.place(np.array(pair))
+        parts.append(
+            f'<line class="whisker" x1="{first:.1f}" x2="{last:.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>'
+            f"{_label(name, middle)}"
+        )
+        if value is not None:
+            at = float(x.place(np.array([value]))[0])
+            parts.append(f'<circle class="dot" cx="{at:.1f}" cy="{middle:.1f}" r="3.4"/>')
+    text = "; ".join(
+        f"{name}: from {pair[0]:.4g} to {pair[1]:.4g}" for name, pair in zip(names, ends, strict=True)
+    )
+    return frame(title, text, x, y, "".join(parts), height=height)
+
+
 def _row_tops(labels: Sequence[str], *, least: int) -> tuple[list[float], int]:
     """Where each row begins, the end of the last, and the height of the chart: a row is as high as its label."""
     heights = [

@@ -206,12 +206,15 @@ class NoisyTree:
         return np.asarray((upto - alpha * self.levels[0].sum(axis=1, keepdims=True)) / self.unit)
 
     def band(self, alpha: float, failure: float) -> float:
-        """How far a rank can be off, at all places together, except with this probability."""
+        """How far the rank of one place can be off, except with this probability.
+
+        The place of the table's own quantile is one place, wherever it is: only what noise does there can leave it out.
+        """
         top = self.levels[0].shape[1]
         weights = [max(alpha, 1.0 - alpha)] * top + [1.0] * (
             (self.branching - 1) * (len(self.levels) - 1) + 1
         )
-        return self.law.many_reach(np.array(weights), failure / self.places) / self.unit
+        return self.law.many_reach(np.array(weights), failure) / self.unit
 
     @property
     def count(self) -> Floats:

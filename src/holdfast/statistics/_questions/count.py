@@ -109,4 +109,6 @@ def counted(title: str, noisy: NoisyMoments, failure: float, about: str) -> Esti
     if noisy.basis.whole == 1 and noisy.scale == 1.0:
         value = np.rint(value)  # normal noise is on a finer grid
     reach = noisy.reach(np.array([weights]), failure)
+    if noisy.basis.whole == 1 and noisy.scale == 1.0 and noisy.law.family == "laplace":
+        reach = np.floor(reach)  # value and noise are whole
     return Estimate(name=title, value=value, low=value - reach, high=value + reach, about=about)

@@ -115,7 +115,7 @@ class Quantiles(TableQuestion):
         band = tree.band(alpha, failure)
         low, high = _ends(below, upto, np.full((len(upto), 1), band), values)
         most = np.maximum(tree.count + tree.count_reach(failure / 4.0), 0.0)
-        sampling = np.sqrt(0.5 * most * math.log(8.0 / failure))
+        sampling = np.sqrt(0.5 * most * math.log(4.0 / failure))
         wide = tree.band(alpha, failure / 2.0) + sampling[:, None]
         population_low, population_high = _ends(below, upto, wide, values)
         return Estimate(
