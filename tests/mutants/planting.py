@@ -66,7 +66,7 @@ def _require_known_names(fault: Fault, source: str, file: str) -> None:
 
 
 def unbound_names(source: str, file: str) -> set[str]:
-    """The names that a source reads as globals and that neither it nor Python defines.
+    r"""The names that a source reads as globals and that neither it nor Python defines.
 
     >>> sorted(unbound_names("import re\ndef f(x):\n    return re, x, y, len(x)", "f.py"))
     ['y']
