@@ -206,3 +206,19 @@ def test_what_was_read_is_said_and_unknown_kinds_of_columns_are_refused() -> Non
             PrivateSearch(model(), {"row_norm": [1.0, 0.5]}, random_state=1).fit(bad, Y)
     with pytest.raises(ParameterError, match="one label for each of 1200 rows"):
         PrivateSearch(model(), {"row_norm": [1.0, 0.5]}).fit(X, Y[:5])
+
+
+def test_a_row_without_a_label_is_no_error_of_any_model() -> None:
+    """Its score moves by at most 1, as that of other rows; a model that counts it would be judged by a guess."""
+
+    class Zeros(PrivateRidge):
+        def predict(self, X: Any) -> Any:
+            return np.zeros(len(X["b"]))
+
+    frame = FRAME.assign(a=np.where(X[:, 1] > 0, np.nan, 1.0))
+    table = open_table(frame, Schema(SCHEMA.columns[:2], adjacency="replace"))
+    models = WholeModels.of(Zeros(target_bounds=(-1, 1)), table, None, "a", None)
+    models.fitted.append(models.base)
+    places = np.arange(1.0, len(frame) + 1.0)[:, None]
+    errors = models.rows(np.zeros(1), places, np.zeros(len(frame)))
+    np.testing.assert_array_equal(errors, np.where(X[:, 1] > 0, 0.0, 0.25))
