@@ -596,8 +596,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="synthetic rows: the kind of frame hangs on a gap in a column",
         target="synth:Synthesizer.fit",
-        old="kind=frame_kind(source),",
-        new='kind="dict" if "float64" in map(str, getattr(source, "dtypes", ())) else frame_kind(source),',
+        old="kind=frame_kind(source)",
+        new='kind="dict" if "float64" in map(str, getattr(source, "dtypes", ())) else frame_kind(source)',
         tests=(
             "tests/synth/rows/test_frames.py::test_the_types_of_the_fitted_frame_have_no_say[int8-float64]",
         ),
