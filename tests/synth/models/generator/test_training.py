@@ -123,6 +123,7 @@ def test_the_distance_held_back_estimates_the_squared_error() -> None:
     assert validation_error(wrong, 1.0, train, judge, care) == pytest.approx(100.0 / 5.0, rel=0.15)
     # The half that trains has a quarter of the variance of the half that judges.
     assert validation_error(wrong, 0.0, train, judge, care) == pytest.approx(0.25, abs=0.15)
+    assert validation_error([], 1.0, [], [], []) == 1.0
 
 
 def test_the_same_coins_make_the_same_generator() -> None:

@@ -212,6 +212,8 @@ def validation_error(
         weight * held.values.size * held.noise_std**2
         for weight, held in zip(weights, validation, strict=True)
     )
+    if noise == 0:
+        return 1.0  # tables of a single cell tell nothing, and leave nothing to be held against
     distance = math.fsum(
         weight
         * (
