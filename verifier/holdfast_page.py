@@ -167,19 +167,24 @@ class Part:
             return self.inner(key, self.value[key])
         if isinstance(self.value, str) and key in ("startswith", "split"):
             return getattr(self.value, key)
-        methods = {"plain": self.plain, "marked": self.marked, "counted": self.counted, "items": self.items}
+        methods = {
+            "plain": self.plain,
+            "link_target": self.link_target,
+            "part_count": self.part_count,
+            "items": self.items,
+        }
         return methods[key]
 
     def plain(self) -> Any:
         """The value alone."""
         return self.value
 
-    def marked(self) -> str:
+    def link_target(self) -> str:
         """Its place, which the page links to."""
         self.used.setdefault(self.place, self.value)
         return self.place
 
-    def counted(self) -> Html:
+    def part_count(self) -> Html:
         """How many parts it has."""
         return self.written(lambda value: f"{len(value)}")
 
@@ -1093,7 +1098,7 @@ def drawn(record: Any) -> str:
         script=Html(script),
         policy=f"default-src 'none'; style-src 'sha256-{digest(style)}'; script-src 'sha256-{digest(script)}'; "
         "base-uri 'none'; form-action 'none'",
-        said=Part(record, "", used),
+        record=Part(record, "", used),
         constant={name: Part(value, f"constant/{name}", used) for name, (value, _) in CONSTANTS.items()},
         sources=lambda: sources(used, record),
         cite=cite,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast._assumption import Assumption
-from holdfast.dossier import Accuracy, Bars, Dossier
+from holdfast.dossier import Accuracy, Bars, Dossier, verify_dossier
 from holdfast.dossier._page import record_of
 from holdfast.dossier._renderer import renderer
 from holdfast.errors import NotPrivateWarning
@@ -164,3 +165,22 @@ def test_what_an_owner_writes_in_a_record_is_seen(place: str, sound: Case, tmp_p
     forging.close_again(case, key=case.key)
     with pytest.raises(stranger().Wrong):
         judge(case)
+
+
+# What `holdfast verify` says of values that an owner invents.
+
+
+@pytest.mark.parametrize("name", ["visits", "mean"])
+def test_a_value_that_is_not_the_noisy_one_is_not_judged(name: str, sound: Case, tmp_path: Path) -> None:
+    case = sound.copy(tmp_path / "copy")
+    untouched = verify_dossier(case.page, releases=[case.release], ledger=case.ledger, public_key=case.public)
+    assert untouched.ok
+    assert any(f"{name} is the noisy value that the ledger keeps" in line for line in untouched.checked)
+    release = Release.load(case.release)
+    value = {**release.value, name: release.value[name] + 1.0}
+    case.release.write_bytes(replace(release, value=value).file_bytes())
+    forging.redraw_about(case)
+    forging.close_again(case, key=case.key)
+    forged = verify_dossier(case.page, releases=[case.release], ledger=case.ledger, public_key=case.public)
+    assert not forged.ok
+    assert any(f"{name} is not the noisy value" in line for line in forged.skipped)

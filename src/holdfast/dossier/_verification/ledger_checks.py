@@ -19,7 +19,7 @@ from holdfast.dossier._verification.findings import Findings
 from holdfast.ledger import Ledger, LedgerEntry
 from holdfast.ledger._amounts import cost_of
 from holdfast.ledger._dataset import Dataset
-from holdfast.ledger._journal import charge_of
+from holdfast.ledger._journal import charge_of, kept_value
 from holdfast.ledger._recompute import recompute
 from holdfast.privacy._wording import epsilon_text
 from holdfast.release import Provenance, Release
@@ -271,6 +271,41 @@ def check_recomputed(
             or "the recorded mechanisms cost more than the release promises",
         )
         findings.recomputed += _epsilon_lines(release, recomputation) if epsilons else []
+
+
+def check_released_values(releases: Sequence[Release[Any]], ledger: Ledger, findings: Findings) -> None:
+    """What was released under the key of a charge is what the ledger keeps of that charge.
+
+    A value that was changed after it was drawn (cut at zero, rounded) is no forgery, and nothing here can tell it from
+    an invented one: it is not judged.
+    """
+    snapshot = LedgerSnapshot.of(ledger)
+    for release in releases:
+        title = release.provenance.title
+        for name, value, number in _values_by_key(release, snapshot):
+            noisy = kept_value(ledger, number)
+            if noisy is None:
+                continue
+            if np.array_equal(np.asarray(value), np.asarray(noisy)):
+                findings.checked.append(f"{title}: {name} is the noisy value that the ledger keeps")
+            else:
+                findings.skipped.append(
+                    f"{title}: {name} is not the noisy value that the ledger keeps of entry {number}; "
+                    "it was computed from it, or invented"
+                )
+
+
+def _values_by_key(release: Release[Any], snapshot: LedgerSnapshot) -> Iterator[tuple[str, Any, int]]:
+    """Released values under the keys of charges, each with the number of the charge; a bare value has one charge."""
+    charges = {str(entry.body["key"]): entry.number for entry in snapshot.charges(release.provenance)}
+    value = release.value
+    if isinstance(value, Mapping):
+        for key, number in charges.items():
+            if key in value and isinstance(value[key], np.ndarray | float | int):
+                yield key, value[key], number
+    elif isinstance(value, np.ndarray | float | int) and len(charges) == 1:
+        ((key, number),) = charges.items()
+        yield key or "the value", value, number
 
 
 def unrecorded_assumptions(

@@ -32,6 +32,7 @@ from holdfast.dossier._verification.ledger_checks import (
     check_accounts,
     check_closings,
     check_recomputed,
+    check_released_values,
     check_unrecorded_assumptions,
     differences,
 )
@@ -274,6 +275,7 @@ def _check_with_ledger(
 
                 check_approvals(record, ledger_file, findings)
             check_recomputed(releases, ledger_file, findings, epsilons=recompute)
+            check_released_values(releases, ledger_file, findings)
     except HoldfastError as error:
         findings.problems.append(f"the ledger: {error}")
     return closings
