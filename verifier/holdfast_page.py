@@ -925,6 +925,31 @@ def budget(parts: Sequence[tuple[str, float]]) -> str:
     )
 
 
+def intervals(utility: Any) -> str:
+    """Of released statistics those that are drawn: an interval each, and a dot where something was learnt."""
+    label = utility["drawn"]
+    rows = [row for row in utility["rows"] if row["name"].startswith(f"{label}: ")][:24]
+    names = [row["name"].removeprefix(f"{label}: ") for row in rows]
+    low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
+    room = 0.04 * (high - low) or 1.0
+    tops, height = rows_of(names, TOP + BOTTOM + 4 * 19)
+    x, y = row_axes(low - room, high + room, height, label)
+    body = ""
+    for k, (name, row) in enumerate(zip(names, rows, strict=True)):
+        middle, first, last = (tops[k] + tops[k + 1]) / 2, x.place(row["low"]), x.place(row["high"])
+        body += (
+            f'<line class="whisker" x1="{first:.1f}" x2="{last:.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>'
+            f"{label_at(name, middle)}"
+        )
+        if row["value"] is not None:
+            at = x.place(row["value"])
+            body += f'<circle class="dot" cx="{at:.1f}" cy="{middle:.1f}" r="3.4"/>'
+    said = "; ".join(
+        f"{name}: from {row['low']:.4g} to {row['high']:.4g}" for name, row in zip(names, rows, strict=True)
+    )
+    return frame(f"Released statistics: {label}", said, x, y, body, height=height)
+
+
 def shape(row: Any) -> str:
     """What a column adds to the score."""
     values, title = row["values"], f"What {row['name']} adds to the score"
@@ -965,6 +990,8 @@ def model(utility: Any) -> str:
     """The chart of a model, if it has one."""
     if utility["kind"] == "additive":
         return "".join([*map(shape, utility["rows"]), *map(pair, utility["pairs"])])
+    if utility["kind"] == "statistics":
+        return intervals(utility)
     if utility["kind"] not in ("model", "inferred") or not utility["rows"]:
         return ""
     rows, word = utility["rows"][:24], "coefficient" if utility["kind"] == "inferred" else "weight"

@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 from holdfast._assumption import Assumption
+from holdfast.data import Categorical, Numeric, Schema
 from holdfast.dossier import Accuracy, Bars, Dossier, verify_dossier
 from holdfast.dossier._page import record_of
 from holdfast.dossier._renderer import renderer
 from holdfast.errors import NotPrivateWarning
 from holdfast.privacy import Account, ApproxDP, Laplace, PureDP
 from holdfast.release import Release
+from holdfast.statistics import Count, Mean, answer, by
 from tests.dossier.dossier_samples import HOSTILE, FakeAttack, audit, counts, model
 from tests.dossier.verification import forging
 from tests.dossier.verification.forgeries import extracted, stranger
@@ -28,6 +30,17 @@ def seeded() -> Release[Any]:
     """Noise that can be computed again, about people."""
     with pytest.warns(NotPrivateWarning):
         return counts(seed=1, user="patient")
+
+
+def statistics() -> Release[Any]:
+    """A mean of three groups, one of them empty."""
+    rows = {"ward": ["a", "b"] * 200, "cost": [20, 60] * 200}
+    schema = Schema(
+        [Categorical("ward", ["a", "b", "empty"]), Numeric("cost", 0, 100)], adjacency="add_remove"
+    )
+    answers = answer(rows, [Count(), by("ward", Mean("cost"), Count())], schema=schema, epsilon=1.0)
+    release: Release[Any] = answers.release_
+    return release
 
 
 BARS = Bars(title="visits 2025", labels=("10 to 20", HOSTILE), counts=(5.25, 12345.0), error=2.0)
@@ -43,6 +56,7 @@ PAGES: dict[str, Callable[[], Dossier]] = {
     "contradicted": lambda: Dossier(model(["age 1", HOSTILE]), audits=[audit(95)]),
     "seeded": lambda: Dossier(seeded()),
     "no intervals": lambda: Dossier(model([f"column_{k}" for k in range(40)], noise=None)),
+    "statistics": lambda: Dossier(statistics()),
     "two": lambda: Dossier(
         [model(), counts(name="table 7", assumptions=[Assumption(kind="rows", text="at most 3 rows")])]
     ),
