@@ -43,6 +43,8 @@ class Batch:
         nothing for it: as a feature it is read as the schema says, as a target it is none.
     present : numpy.ndarray of bool, optional
         False for the null rows that pad a user to the bound: they contribute 0 to whatever is computed.
+    identifiers : mapping of str to numpy.ndarray of str
+        For each identifier its texts, `v` and the text or `n`, where all rows of every unit are read.
     rows : int
         How many rows there are.
 
@@ -59,6 +61,7 @@ class Batch:
     missing: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     undeclared: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     present: NDArray[np.bool_] | None = None
+    identifiers: Mapping[str, NDArray[np.object_]] = field(default_factory=dict)
     rows: int
 
     def __len__(self) -> int:

@@ -26,6 +26,7 @@ from ._mechanisms import DiscreteGaussian as DiscreteGaussian
 from ._mechanisms import DiscreteLaplace as DiscreteLaplace
 from ._mechanisms import Exponential as Exponential
 from ._mechanisms import Gaussian as Gaussian
+from ._mechanisms import KeySelection as KeySelection
 from ._mechanisms import Laplace as Laplace
 from ._mechanisms import ObjectivePerturbation as ObjectivePerturbation
 from ._mechanisms import PermuteAndFlip as PermuteAndFlip
@@ -34,6 +35,7 @@ from ._mechanisms import RandomisedResponse as RandomisedResponse
 from ._mechanisms import SeveralChoices as SeveralChoices
 from ._mechanisms import SubsampledGaussian as SubsampledGaussian
 from ._mechanisms import SubsampledPure as SubsampledPure
+from ._mechanisms import Thresholded as Thresholded
 from ._mechanisms import VectorLaplace as VectorLaplace
 from ._mechanisms.mechanism import Mechanism as Mechanism
 from ._tradeoff import TradeOff as TradeOff

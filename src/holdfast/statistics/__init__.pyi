@@ -20,3 +20,4 @@ from ._questions.question import TableQuestion as TableQuestion
 from ._questions.total import Sum as Sum
 from ._sql.query import StatisticsQuery as StatisticsQuery
 from ._table_of_answers import StatisticsTable as StatisticsTable
+from ._unknown_keys import UnknownKeys as UnknownKeys

@@ -27,6 +27,7 @@ from holdfast.release import Provenance, Release
 from holdfast.release._usefulness import announce, influence
 from holdfast.statistics._accuracy import Accuracy, least_epsilon
 from holdfast.statistics._contents import contents_value, tables_of
+from holdfast.statistics._found_groups import FoundGroups, find_groups, unknown_groups
 from holdfast.statistics._measures.measure import Purse
 from holdfast.statistics._plan import AnswerPlan
 from holdfast.statistics._questions.grouping import Asked, Grouping, asked_of
@@ -113,8 +114,28 @@ def answer(
     require(0.5 < confidence < 1, "confidence", confidence, "in (0.5, 1)")
     table = _opened(source, schema, adjacency)
     facts = TableFacts.of(table)
-    asked = asked_of(questions, facts)
+    declared, unknown = unknown_groups(questions, facts)
     units = facts.n_public
+    found: list[FoundGroups] = []
+    if unknown:
+        known = (key, within) == (None, None) and not jointly
+        require(known, "key, within, jointly", (key, within, jointly), "left out with unknown keys")
+        if account is None:
+            wanted = limit_of(epsilon, delta, count=units)
+            require_small_delta(wanted, units)
+            warn_weak_limit(wanted)
+            account = Account(
+                wanted,
+                adjacency=facts.adjacency,
+                unit=facts.unit,
+                currency="basic",
+                seed=seed_of(random_state),
+            )
+        _admit(facts, account)
+        require_something_left(account)
+        found = find_groups(table, unknown, declared, account, facts)
+    listed = [*declared, *(entry for group in found for entry in group.entries())]
+    asked = asked_of(listed, facts) if listed or not found else ()
     if jointly:
         confidence = 1.0 - (1.0 - confidence) / _numbers(asked, facts)
     if within is not None:
@@ -133,10 +154,12 @@ def answer(
             currency=plan.currency,
             seed=seed_of(random_state),
         )
-    else:
+    elif asked:
         _admit(facts, account)
         require_something_left(account)
         plan = AnswerPlan.paid_by(asked, facts, account)
+    else:
+        plan = AnswerPlan(facts=facts, asked=(), steps=(), limit=account.promised, currency="pure")
     useless = announce([influence(plan.limit, units, noun=facts.unit.noun)])
     noisy = [
         step.measurement.measure(
@@ -145,13 +168,15 @@ def answer(
         for step in plan.steps
     ]
     tables = tables_of(plan, noisy, confidence)
+    for group in found:
+        tables = group.joined(tables, facts, confidence)
     release = Release.paid_by(
         account,
-        contents_value(plan, tables, confidence),
+        contents_value([*(group.to_json() for group in found), *plan.to_json()], tables, confidence),
         Provenance(
             method="statistics",
             estimator="answer",
-            parameters={"questions": len(asked), "measurements": len(plan.steps)},
+            parameters={"questions": len(questions), "measurements": len(plan.steps) + len(found)},
             schema_hash=facts.schema.hash(),
         ),
         assumptions=table.assumptions,

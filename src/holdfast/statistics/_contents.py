@@ -12,6 +12,7 @@ import numpy as np
 from holdfast._arrays import Floats
 from holdfast._stored_fields import require_fields, require_format
 from holdfast.data._group_sums import CellKey, Key, TruthKey
+from holdfast.data._key_counts import FoundKey
 from holdfast.data._schema import Schema
 from holdfast.errors import FormatError
 from holdfast.statistics._plan import AnswerPlan
@@ -25,7 +26,8 @@ class GroupTable:
     """The answers for one list of keys: a row for each combination of their labels, the last key fastest."""
 
     keys: tuple[str, ...]
-    labels: tuple[tuple[str, ...], ...]
+    labels: tuple[tuple[Any, ...], ...]
+    """The cells of each key; of several columns that are one key, each cell has a text for each of them."""
     columns: tuple[Estimate, ...]
 
     @property
@@ -37,11 +39,16 @@ class GroupTable:
         """The label of each key in each row."""
         if not self.keys:
             return {}
-        places = np.indices(tuple(map(len, self.labels))).reshape(len(self.keys), -1)
-        return {
-            name: [labels[place] for place in row]
-            for name, labels, row in zip(self.keys, self.labels, places.tolist(), strict=True)
-        }
+        places = np.indices(tuple(map(len, self.labels))).reshape(len(self.labels), -1)
+        joined = len(self.keys) - len(self.labels) + 1
+        # Only the first key may have several columns: these are then as many as there are more names than keys.
+        first = [self.labels[0][place] for place in places[0].tolist()]
+        listed = [[cell[part] for cell in first] for part in range(joined)] if joined > 1 else [first]
+        listed += [
+            [labels[place] for place in row]
+            for labels, row in zip(self.labels[1:], places[1:].tolist(), strict=True)
+        ]
+        return dict(zip(self.keys, listed, strict=True))
 
     def frame_columns(self) -> dict[str, Any]:
         """Keys, then each number with the ends of its interval."""
@@ -61,7 +68,10 @@ class GroupTable:
         """As a release stores it."""
         return {
             "keys": list(self.keys),
-            "labels": [list(labels) for labels in self.labels],
+            "labels": [
+                [list(label) if isinstance(label, tuple) else label for label in labels]
+                for labels in self.labels
+            ],
             "columns": [
                 {
                     "name": column.name,
@@ -91,11 +101,20 @@ class GroupTable:
                     population_high=numbers[4] if len(numbers) == 5 else None,
                 )
             )
-        labels = tuple(tuple(map(str, names)) for names in stored["labels"])
+        labels = tuple(tuple(map(_label, names)) for names in stored["labels"])
         table = cls(keys=tuple(map(str, stored["keys"])), labels=labels, columns=tuple(columns))
         if any(column.value.shape != (table.rows,) for column in columns):
             raise FormatError("a stored table of statistics does not have a number for each group")
         return table
+
+
+def _stored_label(label: Any) -> Any:
+    return list(label) if isinstance(label, tuple) else label
+
+
+def _label(stored: Any) -> str | tuple[str, ...]:
+    """The text of a cell, or the texts of one of several columns."""
+    return tuple(map(str, stored)) if isinstance(stored, list | tuple) else str(stored)
 
 
 def _population(column: Estimate) -> list[Floats]:
@@ -123,21 +142,25 @@ def tables_of(plan: AnswerPlan, noisy: Sequence[Any], confidence: float) -> tupl
     )
 
 
-def key_labels(key: Key, schema: Schema) -> tuple[str, ...]:
+def key_labels(key: Key, schema: Schema) -> tuple[Any, ...]:
     """The cells of a key in words."""
     if isinstance(key, CellKey):
         return schema[key.column].labels
+    if isinstance(key, FoundKey):
+        return key.labels if len(key.columns) > 1 else tuple(label for (label,) in key.labels)
     if isinstance(key, TruthKey):
         return ("no", "yes", "unknown")
     return tuple(map(str, range(key.cells(schema))))
 
 
-def contents_value(plan: AnswerPlan, tables: Sequence[GroupTable], confidence: float) -> dict[str, Any]:
+def contents_value(
+    plan: Sequence[dict[str, Any]], tables: Sequence[GroupTable], confidence: float
+) -> dict[str, Any]:
     """The value of a release."""
     return {
         "format": FORMAT,
         "confidence": confidence,
-        "plan": plan.to_json(),
+        "plan": list(plan),
         "tables": [table.value() for table in tables],
     }
 

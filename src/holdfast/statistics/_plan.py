@@ -61,14 +61,14 @@ class AnswerPlan:
     def paid_by(cls, asked: Sequence[Asked], facts: TableFacts, account: Account) -> AnswerPlan:
         """The plan that spends what is left in an account, in its own currency."""
         currency = account.currency.name
-        if currency not in ("pure", "zcdp", "gdp"):
+        if currency not in ("pure", "basic", "zcdp", "gdp"):
             raise ParameterError(
-                f"account must count in 'pure', 'zcdp' or 'gdp' to pay for statistics, got one of {currency!r}"
+                f"account must count in 'pure', 'basic', 'zcdp' or 'gdp' to pay for statistics, got one of {currency!r}"
             )
         left = account.remaining()
         amounts = account.currency.amounts(left)
         assert amounts is not None
-        own: Currency = "pure" if currency == "pure" else "zcdp" if currency == "zcdp" else "gdp"
+        own: Currency = "pure" if currency in ("pure", "basic") else "zcdp" if currency == "zcdp" else "gdp"
         plan = _planned(asked, demands(asked, facts), facts, Share(own, amounts[0]), own)
         if plan is None:
             raise ParameterError(

@@ -56,7 +56,11 @@ class MemoryTable(Table):
         encoded = encode_batch(schema, columns, rows)
         identifiers = {name: identifier_texts(columns[name]) for name in schema.identifiers}
         self._kept: KeptRows | None = None
-        self._every_row = UnitRows(encoded, None)
+        every_row = replace(
+            encoded,
+            identifiers={name: np.asarray(texts, dtype=object) for name, texts in identifiers.items()},
+        )
+        self._every_row = UnitRows(every_row, None)
         if schema.confirmed_unit.column is not None:
             values = [array for name in schema.names for array in _distinguishing_arrays(encoded, name)]
             # Last, as in the SQL of `Statements`: whether a value is undeclared, so that the row has no target.
@@ -69,7 +73,7 @@ class MemoryTable(Table):
             bounded = keep_rows(
                 identifiers[str(unit.column)], [*values, *ties, *undeclared], max_rows=unit.max_rows, key=key
             )
-            self._every_row = UnitRows(encoded, _unit_numbers(identifiers[str(unit.column)]))
+            self._every_row = UnitRows(every_row, _unit_numbers(identifiers[str(unit.column)]))
             encoded = encoded.take(bounded.row)
             identifiers = {name: [texts[row] for row in bounded.row] for name, texts in identifiers.items()}
             self._kept = bounded

@@ -41,6 +41,7 @@ class Dialect:
     #: A text that compares byte by byte, whatever collation its column was stored with.
     bytewise: str = '({0} COLLATE "C")'
     sha256: str = "sha256({0})"
+    byte_length: str = "strlen({0})"
     hex_to_integer: str = "CAST('0x' || {0} AS BIGINT)"
     whole: str = "CAST(CAST({0} AS BIGINT) AS VARCHAR)"
     #: The 64 bits of a double, as a text.

@@ -17,6 +17,7 @@ from holdfast.privacy._curves.objective import ObjectiveCurve
 from holdfast.privacy._curves.renyi import ZCDP, RenyiDP
 from holdfast.privacy._curves.slack import WithSlack
 from holdfast.privacy._curves.subsampled import SubsampledCurve, SubsampledGaussianCurve
+from holdfast.privacy._curves.threshold import ThresholdCurve
 
 __all__ = ["CURVES"]
 CURVES: tuple[type[PrivacyCurve], ...] = (
@@ -38,5 +39,6 @@ CURVES: tuple[type[PrivacyCurve], ...] = (
     FixedSizeGaussianCurve,
     GroupReplace,
     ObjectiveCurve,
+    ThresholdCurve,
 )
 """Every curve that can be stored. Kinds are never removed and never change their meaning."""

@@ -9,6 +9,7 @@ from holdfast._extensions import Registry
 from holdfast.errors import FormatError, HoldfastError
 from holdfast.privacy._mechanisms.gaussian import DiscreteGaussian, Gaussian
 from holdfast.privacy._mechanisms.gibbs import BoxExponential, RegularisedExponential
+from holdfast.privacy._mechanisms.key_selection import KeySelection
 from holdfast.privacy._mechanisms.laplace import DiscreteLaplace, Laplace
 from holdfast.privacy._mechanisms.mechanism import Mechanism, qualified_name
 from holdfast.privacy._mechanisms.objective import ObjectivePerturbation, PureObjectivePerturbation
@@ -16,6 +17,7 @@ from holdfast.privacy._mechanisms.randomised_response import RandomisedResponse
 from holdfast.privacy._mechanisms.selection import Exponential, PermuteAndFlip
 from holdfast.privacy._mechanisms.several_choices import SeveralChoices
 from holdfast.privacy._mechanisms.subsampled import FixedSizeGaussian, SubsampledGaussian, SubsampledPure
+from holdfast.privacy._mechanisms.thresholded import Thresholded
 from holdfast.privacy._mechanisms.vector_laplace import VectorLaplace
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "Exponential",
     "FixedSizeGaussian",
     "Gaussian",
+    "KeySelection",
     "Laplace",
     "ObjectivePerturbation",
     "PermuteAndFlip",
@@ -36,6 +39,7 @@ __all__ = [
     "SeveralChoices",
     "SubsampledGaussian",
     "SubsampledPure",
+    "Thresholded",
     "VectorLaplace",
     "mechanism_from_json",
     "stored_mechanism",
@@ -57,6 +61,8 @@ MECHANISMS: tuple[type[Mechanism], ...] = (
     RegularisedExponential,
     BoxExponential,
     SeveralChoices,
+    Thresholded,
+    KeySelection,
 )
 """Names are stored in ledgers: they are never removed and never change their meaning."""
 REGISTRY = Registry(

@@ -45,6 +45,7 @@ class PostgresDialect(Dialect):
     group: str = "(regexp_match({0}, '^(?:' || {1} || ')$'))[{2}]"
     digits: str = "CAST({0} AS double precision)"
     sha256: str = "encode(sha256(convert_to({0}, 'UTF8')), 'hex')"
+    byte_length: str = "octet_length({0})"
     hex_to_integer: str = "CAST(CAST(('x' || lpad({0}, 16, '0')) AS bit(64)) AS bigint)"
     whole: str = "CAST(CAST({0} AS bigint) AS text)"
     bits: str = "CAST(CAST('x' || encode(float8send({0}), 'hex') AS bit(64)) AS text)"

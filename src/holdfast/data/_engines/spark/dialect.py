@@ -68,6 +68,7 @@ class SparkDialect(Dialect):
     trim_end: str = "TRIM(TRAILING {1} FROM {0})"
     utc: str = "dateadd(MICROSECOND, unix_micros({0}), TIMESTAMP_NTZ '1970-01-01 00:00:00')"
     sha256: str = "sha2(CAST({0} AS BINARY), 256)"
+    byte_length: str = "octet_length({0})"
     hex_to_integer: str = "CAST(conv({0}, 16, 10) AS BIGINT)"
     whole: str = "CAST(try_cast({0} AS BIGINT) AS STRING)"
     bits: str = _BITS
