@@ -140,7 +140,7 @@ class KeySelection(Mechanism):
 
     def probes(self) -> tuple[NDArray[np.int64], ...]:
         """Two, one and no units, and several keys."""
-        return np.array([2]), np.array([1]), np.array([0]), np.array([3, 1, 40])
+        return np.array([2]), np.array([1]), np.array([0]), np.full(3, 2)
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

@@ -267,8 +267,8 @@ class Thresholded(Mechanism):
         return np.array([many]), np.array([many + self.steps])
 
     def probes(self) -> tuple[NDArray[np.int64], ...]:
-        """The pair, a new key, and several keys of which one does not exist."""
-        return (*self.worst_pair(), np.array([self.steps]), np.array([self.threshold, 0, self.threshold]))
+        """The pair, a new key, and several keys."""
+        return (*self.worst_pair(), np.array([self.steps]), np.full(3, self.threshold))
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
