@@ -101,6 +101,6 @@ def _keys_of(entry: TableQuestion | Grouping) -> tuple[Key, ...]:
     keys = entry.keys if isinstance(entry, Grouping) else ()
     if any(isinstance(key, UnknownKeys) for key in keys):
         raise ParameterError(
-            "questions by UnknownKeys have no plan before their keys are found; ask them by answer(...), or name the keys"
+            "questions by UnknownKeys have no plan before their keys are found; use answer(...), or declare keys"
         )
     return keys  # type: ignore[return-value]  # none is unknown
