@@ -171,7 +171,7 @@ def read_contents(value: Any) -> tuple[tuple[GroupTable, ...], float, list[dict[
         stored = require_fields("release of statistics", value, ("format", "confidence", "plan", "tables"))
         require_format("release of statistics", stored, FORMAT)
         tables = tuple(GroupTable.of_value(entry) for entry in stored["tables"])
-        if not tables or not all(table.columns for table in tables):
+        if not tables or not all(table.columns or table.keys for table in tables):
             raise FormatError("a stored release of statistics holds no statistic")
         return tables, float(stored["confidence"]), [dict(step) for step in stored["plan"]]
     except FormatError:

@@ -11,7 +11,7 @@ import pytest
 from scipy.special import ndtr
 
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.privacy import Account, ApproxDP, GaussianDP, KeySelection, PureDP, Thresholded
+from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP, KeySelection, PureDP, Thresholded
 from holdfast.privacy._curves.threshold import max_rule
 from holdfast.privacy._mechanisms.thresholded import entries
 
@@ -108,7 +108,7 @@ def test_under_replace_both_take_two_steps() -> None:
     epsilon, delta = two.curve.as_approximate() or (0, 1)
     assert epsilon == 1
     assert delta <= Fraction("1e-5")
-    far = KeySelection(epsilon=1.0, delta=1e-5, adjacency="replace")
+    far = KeySelection(epsilon=1.0, delta=1e-5, adjacency=Adjacency.replace)
     # A replaced unit moves two keys, one up and one down.
     up, down = float(far.chance(6)) / float(far.chance(5)), float(far.chance(9)) / float(far.chance(8))
     assert up * down < math.e + 0.5
