@@ -61,7 +61,7 @@ def statistics_utility(value: Any, *, most_rows: int) -> StatisticsUtility | Non
     return StatisticsUtility(
         what=f"{numbers} statistics in {groupings} table{'s' * (groupings > 1)}, each with an interval",
         level=level,
-        drawn=grouped[0].columns[0].name,
+        drawn=next((table.columns[0].name for table in grouped if table.columns), ""),
         rows=tuple(rows[:most_rows]),
         left_out=max(0, numbers - most_rows),
     )
