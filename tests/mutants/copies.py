@@ -179,6 +179,7 @@ class Copy:
             "PYTHONDONTWRITEBYTECODE": "",
             "HYPOTHESIS_PROFILE": "planted",
             "HOLDFAST_DEEP": "",
+            "HOLDFAST_POSTGRES_TEMPLATE": str(self.root / "postgres"),
         }
 
 
