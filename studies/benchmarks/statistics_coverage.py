@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.data import Categorical, Numeric, Schema
+from holdfast.data import Categorical, Numeric, Schema, open_table
 from holdfast.statistics import (
     Count,
     Mean,
@@ -74,7 +74,7 @@ def coverage(
     rows = {"table": np.repeat(labels, n), "x": numbers.ravel()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        answers = answer(rows, [by("table", question)], schema=schema, epsilon=epsilon, random_state=seed)
+        answers = answer(open_table(rows, schema), [by("table", question)], epsilon=epsilon, random_state=seed)
     return {estimate.name: _held(estimate, numbers) for estimate in answers.tables[0].columns}
 
 

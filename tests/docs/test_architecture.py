@@ -25,6 +25,7 @@ OF_THEIR_OWN = {
     "kills",
     "layouts",
     "mutants",
+    "mutation",
     "reproductions",
     "review",
     "servers",

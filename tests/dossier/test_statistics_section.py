@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Dossier, verify_dossier
-from holdfast.data import Categorical, Numeric, Schema
+from holdfast.data import Categorical, Numeric, Schema, open_table
 from holdfast.statistics import Count, Mean, answer, by
 
 ROWS = {"ward": ["a", "b"] * 200, "cost": [20, 60] * 200}
@@ -15,7 +15,7 @@ SCHEMA = Schema([Categorical("ward", ["a", "b", "empty"]), Numeric("cost", 0, 10
 
 
 def test_a_page_shows_every_statistic_with_its_interval(tmp_path: Path) -> None:
-    answers = answer(ROWS, [Count(), by("ward", Mean("cost"), Count())], schema=SCHEMA, epsilon=1.0)
+    answers = answer(open_table(ROWS, SCHEMA), [Count(), by("ward", Mean("cost"), Count())], epsilon=1.0)
     path = tmp_path / "visits.holdfast"
     answers.save(path)
     written = Dossier(answers.release_).save(tmp_path / "page.html")

@@ -419,7 +419,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="sample: a curve for replace is sampled",
         target="privacy:SubsampledCurve.__post_init__",
-        old="isinstance(self.curve, GroupReplace)",
+        old="isinstance(self.curve, GroupReplace | FixedSizeGaussianCurve)",
         new="False",
         tests=("tests/privacy/curves/test_pairs.py::test_a_curve_for_replace_is_not_sampled",),
     ),

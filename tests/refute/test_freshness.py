@@ -17,8 +17,10 @@ NOISE = Gaussian(sigma=3.0, l2_sensitivity=1.0)
 LEVEL = 1e-7
 
 
-def p_value(mechanism: Mechanism, sample: Callable[[Any, Source], Any] | None = None) -> float:
-    trial = MechanismFreshness(mechanism=mechanism, sample=sample or mechanism.sample)
+def p_value(
+    mechanism: Mechanism, sample: Callable[[Any, Source], Any] | None = None, *, runs: int = 20
+) -> float:
+    trial = MechanismFreshness(mechanism=mechanism, sample=sample or mechanism.sample, runs=runs)
     found = trial.run(Source(seed=3), error=LEVEL).p_value
     assert found is not None
     return found
@@ -54,7 +56,8 @@ class Stale:
 
 @pytest.mark.parametrize("kind", ["first", "previous", "quiet", "one number", "laplace"])
 def test_stale_noise_is_seen(kind: str) -> None:
-    assert p_value(NOISE, Stale(kind)) < LEVEL
+    # The shape alone tells Laplace noise of the same variance: at this level that takes more than 800 draws.
+    assert p_value(NOISE, Stale(kind), runs=40 if kind == "laplace" else 20) < LEVEL
 
 
 def test_p_values_are_p_values() -> None:

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from holdfast.data import Categorical, Numeric, Schema
+from holdfast.data import Categorical, Numeric, Schema, open_table
 from holdfast.errors import ParameterError
 from holdfast.privacy import Account, PureDP
-from holdfast.statistics import Count, Mean, Quantiles, StatisticsTable, answer, by
+from holdfast.statistics import Count, Mean, Quantiles, StatisticsTable, Width, answer, by
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning"),
@@ -28,7 +28,7 @@ def _half(answers: StatisticsTable, name: str) -> float:
 
 
 def test_a_width_in_rows_is_reached_and_hardly_passed() -> None:
-    answers = answer(ROWS, [by("ward", Count())], schema=SCHEMA, within=10.0, rows=2000, random_state=1)
+    answers = answer(open_table(ROWS, SCHEMA), [by("ward", Count())], within=Width(10.0, rows=2000), random_state=1)
     assert _half(answers, "count") == 10.0
     assert answers.release_.guarantee.curve.as_pure() == pytest.approx(np.log(20) / 10.5, rel=0.01)
 
@@ -37,9 +37,9 @@ def test_a_width_in_rows_is_reached_and_hardly_passed() -> None:
     ("question", "name"), [(Mean("x"), "mean_x"), (Quantiles("x", [0.5], steps=20), "quantile_x_0.5")]
 )
 def test_widths_of_ratios_and_ranks_are_planned_from_a_guess(question: Any, name: str) -> None:
-    answers = answer(ROWS, [question], schema=SCHEMA, within="12%", rows=2000, random_state=2)
+    answers = answer(open_table(ROWS, SCHEMA), [question], within=Width("12%", rows=2000), random_state=2)
     assert _half(answers, name) <= 1.3 * 0.12 * 50
-    more = answer(ROWS, [question], schema=SCHEMA, within="24%", rows=2000, random_state=2)
+    more = answer(open_table(ROWS, SCHEMA), [question], within=Width("24%", rows=2000), random_state=2)
     assert _epsilon(more) < _epsilon(answers)
 
 
@@ -48,8 +48,8 @@ def _epsilon(answers: StatisticsTable) -> float:
 
 
 def test_all_intervals_together_are_wider() -> None:
-    alone = answer(ROWS, [by("ward", Count())], schema=SCHEMA, epsilon=1.0, random_state=1)
-    jointly = answer(ROWS, [by("ward", Count())], schema=SCHEMA, epsilon=1.0, jointly=True, random_state=1)
+    alone = answer(open_table(ROWS, SCHEMA), [by("ward", Count())], epsilon=1.0, random_state=1)
+    jointly = answer(open_table(ROWS, SCHEMA), [by("ward", Count())], epsilon=1.0, jointly=True, random_state=1)
     assert jointly.confidence == pytest.approx(0.975)
     assert _half(jointly, "count") == _half(alone, "count") + 1
 
@@ -57,18 +57,18 @@ def test_all_intervals_together_are_wider() -> None:
 def test_what_cannot_be_reached_is_refused_before_anything_is_spent() -> None:
     account = Account(PureDP(1.0), adjacency="add_remove", seed=1)
     with pytest.raises(ParameterError, match="within must be wider"):
-        answer(ROWS, [Mean("x")], schema=SCHEMA, within=1e-6, rows=100)
+        answer(open_table(ROWS, SCHEMA), [Mean("x")], within=Width(1e-6, rows=100))
     with pytest.raises(ParameterError, match="rows must be given"):
-        answer(ROWS, [Mean("x")], schema=SCHEMA, within=1.0)
+        answer(open_table(ROWS, SCHEMA), [Mean("x")], within=1.0)
     with pytest.raises(ParameterError, match="within"):
-        answer(ROWS, [Mean("x")], schema=SCHEMA, within="much", rows=100)
+        answer(open_table(ROWS, SCHEMA), [Mean("x")], within=Width("much", rows=100))
     with pytest.raises(ParameterError, match="within"):
-        answer(ROWS, [Mean("x")], schema=SCHEMA, within=1.0, rows=100, account=account)
+        answer(open_table(ROWS, SCHEMA), [Mean("x")], within=Width(1.0, rows=100), account=account)
     assert not account.journal.entries
 
 
 def test_a_picture_has_a_line_for_each_group() -> None:
-    answers = answer(ROWS, [Count(), by("ward", Mean("x"))], schema=SCHEMA, epsilon=1.0, random_state=1)
+    answers = answer(open_table(ROWS, SCHEMA), [Count(), by("ward", Mean("x"))], epsilon=1.0, random_state=1)
     axes = answers.plot()
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
     assert axes.get_xlabel().startswith("mean_x")

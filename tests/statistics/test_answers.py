@@ -81,7 +81,7 @@ def frame(rows: int = 6000, seed: int = 0) -> pd.DataFrame:
 @pytest.mark.filterwarnings("ignore::holdfast.errors.BudgetWarning")
 def test_answers_are_near_and_intervals_hold() -> None:
     rows = frame()
-    answers = answer(rows, EVERYTHING, schema=ROW, epsilon=200.0, random_state=1)
+    answers = answer(open_table(rows, ROW), EVERYTHING, epsilon=200.0, random_state=1)
     table = answers.table()
     values = {estimate.name: estimate for estimate in table.columns}
     clipped = rows["change"].clip(-10, 10)
@@ -115,7 +115,7 @@ def test_the_shape_follows_from_what_is_public(schema: Schema, adjacency: str) -
     odd = frame(3, 4).assign(age=[np.nan, np.inf, -1e300], ward=["z", None, ""], person=[None, "x", "x "])
     shapes = set()
     for rows in (empty, odd, frame(400)):
-        answers = answer(rows, EVERYTHING, schema=schema, epsilon=1.0, random_state=2)
+        answers = answer(open_table(rows, schema), EVERYTHING, epsilon=1.0, random_state=2)
         arrow = answers.to_arrow()
         shapes.add((arrow.num_rows, str(arrow.schema)))
         for table in answers.tables:
@@ -129,7 +129,7 @@ def test_the_shape_follows_from_what_is_public(schema: Schema, adjacency: str) -
 @pytest.mark.parametrize("schema", [ROW, PERSON], ids=["row", "person"])
 def test_engines_give_the_same_answers(schema: Schema) -> None:
     rows = frame(1500)
-    answers = answer(rows, EVERYTHING, schema=schema, epsilon=1.0, random_state=3)
+    answers = answer(open_table(rows, schema), EVERYTHING, epsilon=1.0, random_state=3)
     with duckdb.connect() as connection:
         connection.register("rows", rows)
         table = open_table(connection.table("rows"), schema)
@@ -137,7 +137,7 @@ def test_engines_give_the_same_answers(schema: Schema) -> None:
 
 
 def test_a_release_is_the_same_when_it_is_loaded(tmp_path: Path) -> None:
-    answers = answer(frame(), [Count(), by("ward", Mean("age"))], schema=ROW, epsilon=1.0, random_state=5)
+    answers = answer(open_table(frame(), ROW), [Count(), by("ward", Mean("age"))], epsilon=1.0, random_state=5)
     answers.save(tmp_path / "visits.holdfast")
     loaded = StatisticsTable.load(tmp_path / "visits.holdfast")
     assert loaded.to_pandas().equals(answers.to_pandas())
@@ -159,13 +159,12 @@ def test_an_account_pays_for_all(limit: Any, currency: str) -> None:
 
 
 def test_pure_noise_keeps_a_pure_promise_where_it_is_smaller() -> None:
-    answers = answer(frame(), [by("ward", Count())], schema=ROW, epsilon=1.0, random_state=1)
+    answers = answer(open_table(frame(), ROW), [by("ward", Count())], epsilon=1.0, random_state=1)
     assert answers.release_.guarantee.curve.as_pure() == 1
 
 
 def test_count_and_variance_come_with_the_mean() -> None:
-    together = answer(
-        frame(), [Count(), Mean("age"), Variance("age")], schema=ROW, epsilon=1.0, random_state=1
+    together = answer(open_table(frame(), ROW), [Count(), Mean("age"), Variance("age")], epsilon=1.0, random_state=1
     )
     assert len(together.release_.value["plan"]) == 1
 

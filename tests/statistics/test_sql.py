@@ -259,7 +259,7 @@ def test_people_are_counted_once() -> None:
     )
     rows = {"who": [place // 3 for place in range(90)], "ward": ["a", "b", "a"] * 30}
     query = StatisticsQuery("select count(distinct who) as people, count(*) from t", schema)
-    shown = query.shown(answer(rows, query.questions, schema=schema, epsilon=NO_NOISE)).to_pylist()[0]
+    shown = query.shown(answer(open_table(rows, schema), query.questions, epsilon=NO_NOISE)).to_pylist()[0]
     assert round(shown["people"]) == 30
     with pytest.raises(ParameterError, match=r"count\(distinct who\)"):
         StatisticsQuery("select count(distinct ward) from t", schema)

@@ -34,7 +34,7 @@ DEFAULT_DELTAS = (1e-3, 1e-5, 1e-6, 1e-9)
 def snake_case(name: str) -> str:
     """The name on the command line.
 
-    >>> snake("SubsampledGaussian")
+    >>> snake_case("SubsampledGaussian")
     'subsampled_gaussian'
     """
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
@@ -43,7 +43,7 @@ def snake_case(name: str) -> str:
 def parse_mechanism(text: str) -> tuple[PrivacyCurve, int]:
     """The curve of one use, and how often it is used.
 
-    >>> parse("gaussian:sigma=2*100")
+    >>> parse_mechanism("gaussian:sigma=2*100")
     (GaussianDP(mu=0.5), 100)
     >>> parse("pure:epsilon=0.1")
     (PureDP(epsilon=0.1), 1)
@@ -93,7 +93,7 @@ def _parse_settings(text: str, whole: str) -> dict[str, str]:
 def _parse_value(name: str, text: str, kind: str) -> Any:
     """The value that a text gives to a parameter of this declared kind.
 
-    >>> _value("sigma", "1/3", "Number"), _value("categories", "4", "int"), _value("monotone", "true", "bool")
+    >>> _parse_value("sigma", "1/3", "Number"), _parse_value("categories", "4", "int")
     (Fraction(1, 3), 4, True)
     """
     if kind == "bool":

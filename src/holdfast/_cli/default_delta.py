@@ -70,7 +70,7 @@ def default_delta_notice(limit: PrivacyCurve) -> str:
     """One line for a promise whose delta nobody named.
 
     >>> from holdfast.privacy import ApproxDP
-    >>> said_default(ApproxDP(1.0, 1e-6))
+    >>> default_delta_notice(ApproxDP(1.0, 1e-6))
     'delta is 1e-06, which --delta changes: it was not given'
     """
     point = limit.as_approximate()

@@ -73,7 +73,7 @@ def errors_in_one_line() -> Iterator[None]:
 def command_error(error: Exception) -> CommandError:
     """The line and the exit code that a user gets for an error.
 
-    >>> said_of(ValueError("somebody's name")).message
+    >>> command_error(ValueError("somebody's name")).message
     'an unexpected ValueError ended the command; ...
     """
     match error:

@@ -159,7 +159,7 @@ def fit(
 def parse_levels(texts: Sequence[str]) -> dict[str, int]:
     """The level of each hierarchy that --level names.
 
-    >>> asked_levels(["postcode=1"])
+    >>> parse_levels(["postcode=1"])
     {'postcode': 1}
     """
     from holdfast.errors import require

@@ -167,7 +167,7 @@ def _has_foreign_coins(audit: AuditResult) -> bool:
 def distinct_names(names: Sequence[str]) -> list[str]:
     """Names that can be told apart.
 
-    >>> told_apart(["a", "b", "a"])
+    >>> distinct_names(["a", "b", "a"])
     ['a', 'b', 'a (2)']
     """
     seen: dict[str, int] = {}

@@ -155,7 +155,7 @@ class Placed:
 def make_visible(value: Any) -> Any:
     r"""Plain data in which nothing is invisible: what no printer prints is spelled out.
 
-    >>> visible({"a\u202e": ["b\n", 1.5]})
+    >>> make_visible({"a\u202e": ["b\n", 1.5]})
     {'a\\u202e': ['b\n', 1.5]}
     """
     match value:

@@ -1,5 +1,6 @@
 """Private statistics where the data lives: counts, sums, means, quantiles by groups, each with an interval."""
 
+from ._accuracy import Width as Width
 from ._answer import answer as answer
 from ._columns import column as column
 from ._explain import Explanation as Explanation

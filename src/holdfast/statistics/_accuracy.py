@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from holdfast._arguments import checked
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._account.request import limit_of
 from holdfast.statistics._plan import AnswerPlan
@@ -22,27 +23,42 @@ LEAST_EPSILON, MOST_EPSILON = 1e-4, 64.0
 _PRECISION = 1e-3
 
 
-@dataclass(frozen=True, kw_only=True)
-class Accuracy:
-    """How far the ends of an interval may be from its middle: a number, or a share of the value.
+@checked
+@dataclass(frozen=True)
+class Width:
+    """How far the ends of an interval may be from its middle, and for how many rows that is planned.
 
-    >>> Accuracy.of("2%"), Accuracy.of(0.5)
-    (Accuracy(size=0.02, relative=True), Accuracy(size=0.5, relative=False))
+    Parameters
+    ----------
+    size : float or str
+        In the units of the answer, or a text such as "2%": a share of the value.
+    rows : int, optional
+        A public or guessed number of rows, on which the widths of means and quantiles depend; by default the public
+        number of units.
+
+    Examples
+    --------
+    >>> Width("2%", rows=10_000).reach(50.0), Width(0.5).reach(50.0)
+    (1.0, 0.5)
     """
 
-    size: float
-    relative: bool = False
+    size: float | str
+    rows: int | None = None
 
-    @classmethod
-    def of(cls, within: float | str) -> Accuracy:
-        """From a number, or a text such as "2%"."""
-        if isinstance(within, str):
-            number = within.strip().removesuffix("%")
-            known = within.strip().endswith("%") and number.replace(".", "", 1).isdigit()
-            require(known, "within", within, 'a number, or a text such as "2%"')
-            return cls(size=float(number) / 100, relative=True)
-        require(0 < within < float("inf"), "within", within, "> 0 and finite")
-        return cls(size=float(within))
+    def __post_init__(self) -> None:
+        if isinstance(self.size, str):
+            number = self.size.strip().removesuffix("%")
+            known = self.size.strip().endswith("%") and number.replace(".", "", 1).isdigit()
+            require(known, "within", self.size, 'a number, or a text such as "2%"')
+        else:
+            require(0 < self.size < math.inf, "within", self.size, "> 0 and finite")
+        require(self.rows is None or self.rows >= 1, "rows", self.rows, ">= 1")
+
+    def reach(self, value: float) -> float:
+        """How far the ends may be from a `value`."""
+        if isinstance(self.size, str):
+            return value * float(self.size.strip().removesuffix("%")) / 100
+        return float(self.size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,9 +95,8 @@ def planned_widths(plan: AnswerPlan, *, rows: float, confidence: float) -> tuple
 def least_epsilon(
     asked: Sequence[Asked],
     facts: TableFacts,
-    accuracy: Accuracy,
+    width: Width,
     *,
-    rows: float | None,
     delta: float | None,
     confidence: float,
 ) -> float:
@@ -89,27 +104,26 @@ def least_epsilon(
 
     Refused where no epsilon up to 64 is enough.
     """
-    if rows is None:
-        rows = facts.n_public
+    rows = width.rows or facts.n_public
     if rows is None:
         raise ParameterError(
             "rows must be given with within where the number of units is private: widths of means depend on it; "
-            "a guess will do, as in answer(..., within=0.02, rows=10_000)"
+            "a guess will do, as in answer(..., within=Width(0.02, rows=10_000))"
         )
 
     def excess(epsilon: float) -> tuple[float, PlannedWidth]:
         plan = AnswerPlan.of(asked, facts, limit_of(epsilon, delta, count=facts.n_public))
         worst = [
-            (width.half / (accuracy.size * (width.value if accuracy.relative else 1.0) or math.inf), width)
-            for width in planned_widths(plan, rows=rows, confidence=confidence)
+            (planned.half / (width.reach(planned.value) or math.inf), planned)
+            for planned in planned_widths(plan, rows=rows, confidence=confidence)
         ]
         return max(worst, key=lambda pair: pair[0])
 
-    over, width = excess(MOST_EPSILON)
+    over, widest = excess(MOST_EPSILON)
     if over > 1:
         raise ParameterError(
-            f"within must be wider: at epsilon {MOST_EPSILON:g} the interval of {width.name} still reaches "
-            f"{width.half:.4g} to each side"
+            f"within must be wider: at epsilon {MOST_EPSILON:g} the interval of {widest.name} still reaches "
+            f"{widest.half:.4g} to each side"
         )
     low, high = math.log(LEAST_EPSILON), math.log(MOST_EPSILON)
     if excess(LEAST_EPSILON)[0] <= 1:

@@ -25,7 +25,7 @@ from holdfast.privacy._account.weak_limit import warn_weak_limit
 from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
 from holdfast.release import Provenance, Release
 from holdfast.release._usefulness import announce, influence
-from holdfast.statistics._accuracy import Accuracy, least_epsilon
+from holdfast.statistics._accuracy import Width, least_epsilon
 from holdfast.statistics._contents import contents_value, tables_of
 from holdfast.statistics._found_groups import FoundGroups, find_groups, unknown_groups
 from holdfast.statistics._measures.measure import Purse
@@ -38,17 +38,14 @@ from holdfast.statistics._table_of_answers import StatisticsTable
 
 @checked
 def answer(
-    source: Any,
+    table: Table,
     questions: Sequence[TableQuestion | Grouping],
     *,
-    schema: Schema | None = None,
     epsilon: float = 1.0,
     delta: float | None = None,
     account: Account | None = None,
-    adjacency: Adjacency | str | None = None,
     confidence: float = 0.95,
-    within: float | str | None = None,
-    rows: int | None = None,
+    within: float | str | Width | None = None,
     jointly: bool = False,
     random_state: Seed | None = None,
     key: str | None = None,
@@ -57,27 +54,21 @@ def answer(
 
     Parameters
     ----------
-    source : Table, data frame, mapping of arrays or path
-        The private rows.
+    table : Table
+        The private rows with what is public about them: `open_table(rows, schema)`.
     questions : sequence of TableQuestion or Grouping
         What is asked: `Count()`, `Mean("cost")`, `by("ward", Count())`, ...
-    schema : Schema, optional
-        What is public about the rows; left out with a `Table`, which has its own.
     epsilon : float
         The promise, together with `delta`, where no account is given.
     delta : float, optional
         0 for pure privacy; by default at most 1e-6, and used only where that makes the noise smaller.
     account : Account, optional
         What pays. All that remains in it is then spent, and `epsilon` and `delta` are not used.
-    adjacency : Adjacency or str, optional
-        The neighbour relation; by default that of the schema, else 'replace'.
     confidence : float
         Of each interval, in (0.5, 1).
-    within : float or str, optional
-        How far the ends of each interval may be from its middle, such as 5 or "2%": then the least epsilon that does
-        is found from public facts, and `epsilon` is not used.
-    rows : int, optional
-        With `within`: a public or guessed number of rows, on which the widths of means and quantiles depend.
+    within : float, str or Width, optional
+        How far the ends of each interval may be from its middle, such as 5, "2%" or `Width("2%", rows=10_000)`: then
+        the least epsilon that does is found from public facts, and `epsilon` is not used.
     jointly : bool
         Whether all intervals together hold with the confidence, and not each of them.
     random_state : int or SeedSequence, optional
@@ -93,7 +84,7 @@ def answer(
 
     Formal guarantees
     -----------------
-    * Neighbours: those of `adjacency`, between units of the schema (a row, or all rows of a user: none is left out,
+    * Neighbours: those that the table declares, between units of the schema (a row, or all rows of a user: none is left out,
       their contributions are weighed).
     * Privacy: what is released satisfies the curve of the account, or (epsilon, delta). Every measurement is charged to
       it before its noise is drawn; the noise is exact, on whole numbers.
@@ -103,16 +94,15 @@ def answer(
 
     Examples
     --------
-    >>> from holdfast.data import Categorical, Numeric, Schema
+    >>> from holdfast.data import Categorical, Numeric, Schema, open_table
     >>> from holdfast.statistics import Count, Mean, answer, by
     >>> schema = Schema([Categorical("ward", ["a", "b"]), Numeric("cost", 0, 100)], adjacency="add_remove")
     >>> rows = {"ward": ["a", "b"] * 500, "cost": [20, 60] * 500}
-    >>> answers = answer(rows, [by("ward", Count(), Mean("cost"))], schema=schema, epsilon=1.0)
+    >>> answers = answer(open_table(rows, schema), [by("ward", Count(), Mean("cost"))], epsilon=1.0)
     >>> [round(mean, -1) for mean in answers.to_pandas()["mean_cost"]]
     [20.0, 60.0]
     """
     require(0.5 < confidence < 1, "confidence", confidence, "in (0.5, 1)")
-    table = _opened(source, schema, adjacency)
     facts = TableFacts.of(table)
     declared, unknown = unknown_groups(questions, facts)
     units = facts.n_public
@@ -140,8 +130,8 @@ def answer(
         confidence = 1.0 - (1.0 - confidence) / _numbers(asked, facts)
     if within is not None:
         require(account is None, "within", within, "left out with an account, which is spent whole")
-        accuracy = Accuracy.of(within)
-        epsilon = least_epsilon(asked, facts, accuracy, rows=rows, delta=delta, confidence=confidence)
+        width = within if isinstance(within, Width) else Width(within)
+        epsilon = least_epsilon(asked, facts, width, delta=delta, confidence=confidence)
     if account is None:
         wanted = limit_of(epsilon, delta, count=units)
         require_small_delta(wanted, units)
@@ -196,18 +186,6 @@ def _numbers(asked: Sequence[Asked], facts: TableFacts) -> int:
         for place, entry in enumerate(asked)
         for estimate in entry.question.estimates(typical[place], facts, 0.95)
     )
-
-
-def _opened(source: Any, schema: Schema | None, adjacency: Adjacency | str | None) -> Table:
-    if isinstance(source, Table):
-        require(schema is None, "schema", "a Schema", "left out with a Table, which has its own")
-        resolve_adjacency(adjacency, source.adjacency)
-        return source
-    if schema is None:
-        raise ParameterError(
-            "schema must be given with rows that are not a Table: answer(rows, [...], schema=...)"
-        )
-    return open_table(source, schema, adjacency=adjacency)
 
 
 def _admit(facts: TableFacts, account: Account) -> None:

@@ -55,7 +55,7 @@ class QuestionForecast:
 class Explanation:
     """What a list of questions will cost, and how wide its intervals will be.
 
-    Attributes
+    Parameters
     ----------
     plan : AnswerPlan
         The measurements and their shares.
@@ -63,6 +63,13 @@ class Explanation:
         One for each question.
     confidence : float
         Of the intervals.
+
+    Examples
+    --------
+    >>> from holdfast.data import Numeric, Schema
+    >>> from holdfast.statistics import Mean, explain
+    >>> explain(Schema([Numeric("age", 0, 100)]), [Mean("age")], epsilon=1.0).forecasts[0].name
+    'mean_age'
     """
 
     plan: AnswerPlan
@@ -143,7 +150,7 @@ def explain(
     >>> schema = Schema([Categorical("ward", ["a", "b"])], adjacency="add_remove")
     >>> forecast = explain(schema, [by("ward", Count())], epsilon=1.0, delta=0.0).forecasts[0]
     >>> forecast.groups, round(forecast.noise, 2), round(forecast.half_widths[100], 1)
-    (2, 1.41, 3.5)
+    (2, 1.41, 3.0)
     """
     require(0.5 < confidence < 1, "confidence", confidence, "in (0.5, 1)")
     facts = _public_facts(source, adjacency)

@@ -39,10 +39,10 @@ class StatisticsTable:
 
     Examples
     --------
-    >>> from holdfast.data import Categorical, Schema
+    >>> from holdfast.data import Categorical, Schema, open_table
     >>> from holdfast.statistics import Count, answer, by
     >>> schema = Schema([Categorical("ward", ["a", "b"])], adjacency="add_remove")
-    >>> answers = answer({"ward": ["a", "b"] * 500}, [by("ward", Count())], schema=schema)
+    >>> answers = answer(open_table({"ward": ["a", "b"] * 500}, schema), [by("ward", Count())])
     >>> list(answers.to_pandas())
     ['ward', 'count', 'count_low', 'count_high']
     """
@@ -100,7 +100,7 @@ class StatisticsTable:
         )
 
     def to_pandas(self, *keys: str) -> Any:
-        """The same as a pandas data frame."""
+        """The same as a pandas data frame, with `keys` as in `to_arrow`."""
         return self.to_arrow(*keys).to_pandas()
 
     def summary(self) -> str:

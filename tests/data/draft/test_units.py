@@ -455,7 +455,7 @@ def test_the_option_confirms_or_denies(unit: str, clinic: Path, monkeypatch: pyt
 def test_the_option_cannot_change_what_is_declared(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An analyst does not overrule the officer's schema."""
     monkeypatch.chdir(clinic)
-    Schema.load("s.toml").with_unit("patient_id", max_rows=5).save("s.toml")
+    Schema.load("s.toml").with_unit("patient_id", max_rows=5).save("s.toml", overwrite=True)
     asked = "recommend s.toml --target ill --rows 9 --unit".split()
     assert "contradicts the schema" in CliRunner().invoke(app, [*asked, "row"]).output
     assert "contradicts the schema" in CliRunner().invoke(app, [*asked, "patient_id:50"]).output

@@ -127,13 +127,16 @@ class AttributeResult(AttackResult):
         return outcomes[own_people]
 
     def gain(self, attack: str | None = None, size: int | None = None) -> Gain:
-        """What the release adds: how much more often an `attack` is right than the imputer, on fresh people."""
+        """What the release adds: how much more often an `attack` is right than the imputer, on fresh people.
+
+        The `size` is how many values were possible where that was varied; by default the largest.
+        """
         return Gain.of(
             self.outcome(attack, size).fresh, self.outcome("imputer", size).fresh, confidence=self.confidence
         )
 
     def gap(self, attack: str | None = None, size: int | None = None) -> MemberGap:
-        """How much more often an `attack` is right about members than about fresh people."""
+        """How much more often an `attack` is right about members than about fresh people; `size` as in `gain`."""
         outcome = self.outcome(attack, size)
         return MemberGap.of(outcome.members, outcome.fresh, confidence=self.confidence)
 
@@ -149,7 +152,7 @@ class AttributeResult(AttackResult):
         return widest, gaps[widest]
 
     def surest(self, attack: str | None = None, size: int | None = None) -> Surest:
-        """How often an `attack` is right about the k people that it is surest of."""
+        """How often an `attack` is right about the k people that it is surest of; `size` as in `gain`."""
         return Surest.of(
             self.outcome(attack, size), k=self.surest_k, confidence=self.confidence, seed=self.seed or 0
         )

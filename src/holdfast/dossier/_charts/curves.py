@@ -95,7 +95,7 @@ def sample_trade_offs(curves: Sequence[tuple[str, TradeOff]], *, log: bool = Fal
     """The share of members found at each false-alarm rate of a fixed grid: plain numbers, ready to draw.
 
     >>> coin = TradeOff([0, 1], [1, 0], claim="proved")
-    >>> sampled_trade_offs([("a coin", coin)]).series[0].found[100]
+    >>> sample_trade_offs([("a coin", coin)]).series[0].found[100]
     0.5
     """
     grid = _LOGARITHMIC_RATES if log else _LINEAR_RATES

@@ -116,7 +116,7 @@ def _spread_text(scores_of_fits: Sequence[Scores], measure: str) -> str:
 def score_text(value: float) -> str:
     """Four places of a share, four digits of something large; a dash where there is none.
 
-    >>> number(0.84321), number(-12.345), number(24531.7), number(float("nan"))
+    >>> score_text(0.84321), score_text(-12.345), score_text(24531.7), score_text(float("nan"))
     ('0.8432', '-12.35', '24,532', '-')
     """
     if math.isnan(value):

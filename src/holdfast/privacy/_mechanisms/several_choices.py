@@ -121,7 +121,7 @@ class SeveralChoices(Mechanism):
         return scores.reshape(self.groups, -1)
 
     def log_chances(self, scores: Value) -> NDArray[np.float64]:
-        """The logarithm of each candidate's chance in each group, by the declared law."""
+        """The logarithm of each candidate's chance in each group, by the declared law at these `scores`."""
         odds = (
             self._rows(np.asarray(scores)).astype(np.float64) * float(self.epsilon) / float(self.sensitivity)
         )

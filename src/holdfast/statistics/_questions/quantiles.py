@@ -73,7 +73,7 @@ class Quantiles(TableQuestion):
         return self.name or f"quantile_{self.column}"
 
     def column_title(self, alpha: float) -> str:
-        """The name of one quantile's column."""
+        """The name of the column of the `alpha` quantile."""
         return f"{self.title}_{alpha:g}"
 
     def demand(self, keys: tuple[Key, ...], facts: TableFacts) -> Measure:
@@ -177,6 +177,11 @@ def Minimum(column: str, **options: Any) -> Quantiles:
     -------
     Quantiles
         The question.
+
+    Examples
+    --------
+    >>> Minimum("age").title
+    'minimum_age'
     """
     return single_quantile(column, 0.0, "minimum", **options)
 
@@ -195,6 +200,11 @@ def Maximum(column: str, **options: Any) -> Quantiles:
     -------
     Quantiles
         The question.
+
+    Examples
+    --------
+    >>> Maximum("age").title
+    'maximum_age'
     """
     return single_quantile(column, 1.0, "maximum", **options)
 

@@ -71,16 +71,19 @@ class TableQuestion(ABC):
         """The name of its column in the answer."""
 
     def own_keys(self, facts: TableFacts) -> tuple[Key, ...]:
-        """Keys that it adds to those of its groups, such as the cells of a histogram."""
+        """Keys that it adds to those of its groups, such as the cells of a histogram; `facts` are public."""
         return ()
 
     @abstractmethod
     def demand(self, keys: tuple[Key, ...], facts: TableFacts) -> Measure:
-        """What has to be measured for it, of rows grouped by these keys."""
+        """What has to be measured for it, of rows grouped by these `keys`, where `facts` are public about the table."""
 
     @abstractmethod
     def estimates(self, noisy: Any, facts: TableFacts, confidence: float) -> tuple[Estimate, ...]:
-        """The answer for each group, from what its measurement (or one that serves it as well) gave."""
+        """The answer for each group with intervals of this `confidence`, from public numbers alone.
+
+        `noisy` is what its measurement gave, or one that serves it as well, and `facts` are public about the table.
+        """
 
     def describe(self) -> str:
         """In words."""

@@ -64,12 +64,12 @@ class StatisticsQuery:
 
     Examples
     --------
-    >>> from holdfast.data import Categorical, Numeric, Schema
+    >>> from holdfast.data import Categorical, Numeric, Schema, open_table
     >>> from holdfast.statistics import StatisticsQuery, answer
     >>> schema = Schema([Categorical("ward", ["a", "b"]), Numeric("cost", 0, 100)], adjacency="add_remove")
     >>> query = StatisticsQuery("select ward, count(*) as n from t group by ward order by n desc limit 1", schema)
     >>> rows = {"ward": ["a"] * 900 + ["b"] * 300, "cost": [20.0] * 1200}
-    >>> answers = answer(rows, query.questions, schema=schema, epsilon=1.0)
+    >>> answers = answer(open_table(rows, schema), query.questions, epsilon=1.0)
     >>> query.shown(answers)["ward"].to_pylist()
     ['a']
     """
