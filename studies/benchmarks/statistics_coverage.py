@@ -74,7 +74,9 @@ def coverage(
     rows = {"table": np.repeat(labels, n), "x": numbers.ravel()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        answers = answer(open_table(rows, schema), [by("table", question)], epsilon=epsilon, random_state=seed)
+        answers = answer(
+            open_table(rows, schema), [by("table", question)], epsilon=epsilon, random_state=seed
+        )
     return {estimate.name: _held(estimate, numbers) for estimate in answers.tables[0].columns}
 
 

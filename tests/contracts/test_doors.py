@@ -26,6 +26,7 @@ from holdfast.learn import load_model
 from holdfast.ledger import Ledger, SignedHead
 from holdfast.plan import ReleasePlan
 from holdfast.release import Release
+from holdfast.statistics import StatisticsTable
 from holdfast.synth import Synthesizer
 from tests.cli.arguments import files, leaves
 from tests.cli.test_any_arguments import READERS as COMMANDS
@@ -68,6 +69,7 @@ READS: dict[str, Callable[[Path], object]] = {
     "SignedHead.load path": SignedHead.load,
     "Synthesizer.estimate source": lambda path: Synthesizer(epsilon=1.0, delta=1e-6).estimate(path, SMALL),
     "Synthesizer.fit source": lambda path: Synthesizer(epsilon=1.0, delta=1e-6).fit(path, SMALL),
+    "StatisticsTable.load path": StatisticsTable.load,
     "Synthesizer.load path": Synthesizer.load,
     "draft_schema source": lambda path: draft_schema(str(path)),
     "load_model path": load_model,
@@ -86,7 +88,7 @@ WRITES = {
     "Release.save path",
     "Schema.save path",
 }
-WRITES |= {"Synthesizer.save path"}
+WRITES |= {"StatisticsTable.save path", "Synthesizer.save path"}
 NO_FILE = {"open_table local_copy", "Dossier files"}
 """A folder for copies, and names of files whose hashes stand on a page."""
 

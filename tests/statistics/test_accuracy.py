@@ -28,7 +28,9 @@ def _half(answers: StatisticsTable, name: str) -> float:
 
 
 def test_a_width_in_rows_is_reached_and_hardly_passed() -> None:
-    answers = answer(open_table(ROWS, SCHEMA), [by("ward", Count())], within=Width(10.0, rows=2000), random_state=1)
+    answers = answer(
+        open_table(ROWS, SCHEMA), [by("ward", Count())], within=Width(10.0, rows=2000), random_state=1
+    )
     assert _half(answers, "count") == 10.0
     assert answers.release_.guarantee.curve.as_pure() == pytest.approx(np.log(20) / 10.5, rel=0.01)
 
@@ -49,7 +51,9 @@ def _epsilon(answers: StatisticsTable) -> float:
 
 def test_all_intervals_together_are_wider() -> None:
     alone = answer(open_table(ROWS, SCHEMA), [by("ward", Count())], epsilon=1.0, random_state=1)
-    jointly = answer(open_table(ROWS, SCHEMA), [by("ward", Count())], epsilon=1.0, jointly=True, random_state=1)
+    jointly = answer(
+        open_table(ROWS, SCHEMA), [by("ward", Count())], epsilon=1.0, jointly=True, random_state=1
+    )
     assert jointly.confidence == pytest.approx(0.975)
     assert _half(jointly, "count") == _half(alone, "count") + 1
 

@@ -137,7 +137,9 @@ def test_engines_give_the_same_answers(schema: Schema) -> None:
 
 
 def test_a_release_is_the_same_when_it_is_loaded(tmp_path: Path) -> None:
-    answers = answer(open_table(frame(), ROW), [Count(), by("ward", Mean("age"))], epsilon=1.0, random_state=5)
+    answers = answer(
+        open_table(frame(), ROW), [Count(), by("ward", Mean("age"))], epsilon=1.0, random_state=5
+    )
     answers.save(tmp_path / "visits.holdfast")
     loaded = StatisticsTable.load(tmp_path / "visits.holdfast")
     assert loaded.to_pandas().equals(answers.to_pandas())
@@ -164,7 +166,8 @@ def test_pure_noise_keeps_a_pure_promise_where_it_is_smaller() -> None:
 
 
 def test_count_and_variance_come_with_the_mean() -> None:
-    together = answer(open_table(frame(), ROW), [Count(), Mean("age"), Variance("age")], epsilon=1.0, random_state=1
+    together = answer(
+        open_table(frame(), ROW), [Count(), Mean("age"), Variance("age")], epsilon=1.0, random_state=1
     )
     assert len(together.release_.value["plan"]) == 1
 

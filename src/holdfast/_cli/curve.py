@@ -94,7 +94,7 @@ def _parse_value(name: str, text: str, kind: str) -> Any:
     """The value that a text gives to a parameter of this declared kind.
 
     >>> _parse_value("sigma", "1/3", "Number"), _parse_value("categories", "4", "int")
-    (Fraction(1, 3), 4, True)
+    (Fraction(1, 3), 4)
     """
     if kind == "bool":
         require(text in ("true", "false"), name, text, "true or false")

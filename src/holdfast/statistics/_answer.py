@@ -7,13 +7,10 @@ an account is opened or taken, and each measurement asks the engine, pays and dr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from holdfast._arguments import Seed, checked
-from holdfast.data._engines import open_table
-from holdfast.data._schema import Schema
 from holdfast.data._table import Table
-from holdfast.errors import AdjacencyError, ParameterError, require
+from holdfast.errors import AdjacencyError, require
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.request import (
     limit_of,
@@ -22,7 +19,6 @@ from holdfast.privacy._account.request import (
     seed_of,
 )
 from holdfast.privacy._account.weak_limit import warn_weak_limit
-from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
 from holdfast.release import Provenance, Release
 from holdfast.release._usefulness import announce, influence
 from holdfast.statistics._accuracy import Width, least_epsilon
@@ -84,7 +80,7 @@ def answer(
 
     Formal guarantees
     -----------------
-    * Neighbours: those that the table declares, between units of the schema (a row, or all rows of a user: none is left out,
+    * Neighbours: those that the table declares, between units (a row, or all rows of a user: none is left out,
       their contributions are weighed).
     * Privacy: what is released satisfies the curve of the account, or (epsilon, delta). Every measurement is charged to
       it before its noise is drawn; the noise is exact, on whole numbers.

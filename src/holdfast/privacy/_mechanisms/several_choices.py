@@ -118,7 +118,7 @@ class SeveralChoices(Mechanism):
 
     def _rows(self, scores: NDArray[Any]) -> NDArray[Any]:
         """A row for each group."""
-        return scores.reshape(self.groups, -1)
+        return self.check(scores).reshape(self.groups, -1)
 
     def log_chances(self, scores: Value) -> NDArray[np.float64]:
         """The logarithm of each candidate's chance in each group, by the declared law at these `scores`."""

@@ -98,6 +98,19 @@ class Histogram(TableQuestion):
 class Contingency(Histogram):
     """The contingency table of two or more columns: `Histogram` of all of them together.
 
+    Parameters
+    ----------
+    *columns : str
+        Columns of the schema.
+    where : Condition, optional
+        Which rows are counted; by default all.
+    name : str, optional
+        What the column is called; by default "count".
+    bound : float or 'auto', optional
+        Where a unit owns several rows: how many of them it may count in all; by default chosen privately.
+    weight : float
+        How much narrower than others its intervals are to be.
+
     Examples
     --------
     >>> Contingency("sex", "ill").columns
