@@ -130,7 +130,7 @@ def test_answers_of_all_engines_are_the_same_and_stored(
     rows = frame()
     shuffled = rows.sample(frac=1.0, random_state=1)
     tables = [
-        answer(source, questions, schema=schema, epsilon=8.0, random_state=3)
+        answer(open_table(source, schema), questions, epsilon=8.0, random_state=3)
         for source in (rows, shuffled, duckdb.from_df(rows))
     ]
     frames = [table.to_pandas() for table in tables]
@@ -150,9 +150,8 @@ def test_answers_of_all_engines_are_the_same_and_stored(
 def test_other_holds_the_rest_and_pays_for_itself() -> None:
     rows = frame(4000)
     answers = answer(
-        rows,
+        open_table(rows, ROW),
         [by(UnknownKeys("word", other="rest"), Count(), Mean("cost"))],
-        schema=ROW,
         epsilon=40.0,
         delta=1e-6,
         random_state=0,
@@ -167,7 +166,7 @@ def test_other_holds_the_rest_and_pays_for_itself() -> None:
 
 def test_epsilon_is_not_split_between_keys_and_their_counts() -> None:
     account = Account(ApproxDP(1.0, 1e-5), adjacency="add_remove", currency="basic", seed=0)
-    answer(frame(), [by(UnknownKeys("word"), Count())], schema=ROW, account=account)
+    answer(open_table(frame(), ROW), [by(UnknownKeys("word"), Count())], account=account)
     (entry,) = account.journal.entries
     assert entry.charge.mechanism["threshold"] == 13
     assert float(entry.charge.cost.amounts[0]) == 1.0
@@ -176,7 +175,9 @@ def test_epsilon_is_not_split_between_keys_and_their_counts() -> None:
 
 def test_what_a_second_round_finds_is_new() -> None:
     rows = frame(20_000)
-    answers = answer(rows, [by(UnknownKeys("word", typical=3))], schema=PERSON, epsilon=2.0, random_state=0)
+    answers = answer(
+        open_table(rows, PERSON), [by(UnknownKeys("word", typical=3))], epsilon=2.0, random_state=0
+    )
     words = answers.to_pandas()["word"].tolist()
     assert len(words) == len(set(words)) > 4
 
@@ -184,9 +185,8 @@ def test_what_a_second_round_finds_is_new() -> None:
 def test_no_key_is_an_answer_as_well() -> None:
     for rows in (frame(0), frame(1).assign(word=None), frame(3)):
         answers = answer(
-            rows.astype({"cost": float}),
+            open_table(rows.astype({"cost": float}), ROW),
             [by(UnknownKeys("word"), Count(), Mean("cost"))],
-            schema=ROW,
             epsilon=1.0,
             random_state=0,
         )
@@ -236,13 +236,14 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_spent() -> None:
     ]
     for questions, name in refused:
         with pytest.raises(ParameterError, match=name):
-            answer(frame(), questions, schema=ROW, account=account)
+            answer(open_table(frame(), ROW), questions, account=account)
     with pytest.raises(ParameterError, match="key"):
-        answer(frame(), [by(UnknownKeys("word"))], schema=ROW, account=account, key="job")
+        answer(open_table(frame(), ROW), [by(UnknownKeys("word"))], account=account, key="job")
     with pytest.raises(ParameterError, match="delta"):
-        answer(frame(), [by(UnknownKeys("word"))], schema=ROW, delta=0.0)
+        answer(open_table(frame(), ROW), [by(UnknownKeys("word"))], delta=0.0)
+    zero_out = Schema(ROW.columns, adjacency="zero_out")
     with pytest.raises(AdjacencyError, match="zero_out"):
-        answer(frame(), [by(UnknownKeys("word"))], schema=ROW, adjacency="zero_out")
+        answer(open_table(frame(), zero_out), [by(UnknownKeys("word"))])
     with pytest.raises(ParameterError, match="first"):
         by("ward", UnknownKeys("word"), Count())
     assert not account.journal.entries

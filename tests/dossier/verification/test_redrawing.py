@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from holdfast._assumption import Assumption
-from holdfast.data import Categorical, Numeric, Schema
+from holdfast.data import Categorical, Numeric, Schema, open_table
 from holdfast.dossier import Accuracy, Bars, Dossier, verify_dossier
 from holdfast.dossier._page import record_of
 from holdfast.dossier._renderer import renderer
@@ -38,7 +38,7 @@ def statistics() -> Release[Any]:
     schema = Schema(
         [Categorical("ward", ["a", "b", "empty"]), Numeric("cost", 0, 100)], adjacency="add_remove"
     )
-    answers = answer(rows, [Count(), by("ward", Mean("cost"), Count())], schema=schema, epsilon=1.0)
+    answers = answer(open_table(rows, schema), [Count(), by("ward", Mean("cost"), Count())], epsilon=1.0)
     release: Release[Any] = answers.release_
     return release
 
