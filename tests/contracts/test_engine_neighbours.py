@@ -110,7 +110,14 @@ def _written(rows: pa.Table) -> pa.Table:
 
 
 def _word(value: Any) -> str:
-    return "" if value is None else texts(pa.array([value]))[0].as_py() or "" if _dated(value) else str(value)
+    # A NaN is written as nothing, as data frames write it: the word "nan" would name a person, a missing one does not.
+    return (
+        ""
+        if value is None or value != value
+        else texts(pa.array([value]))[0].as_py() or ""
+        if _dated(value)
+        else str(value)
+    )
 
 
 def _dated(value: Any) -> bool:
