@@ -27,7 +27,9 @@ from tests.signals import hear_signals
 
 ROWS = "--ledger budget.db --dataset clinic --even-if-useless"
 PEOPLE = ROWS.replace("clinic", "people")
+QUERY = "select/**/count(*)/**/from/**/t"
 LINES = (
+    f"answer c.parquet {QUERY} --schema s.toml --epsilon 0.1 --release new.holdfast -o new.csv {ROWS}",
     "attack attribute c.parquet --schema s.toml --members c.csv --fresh c.parquet --sensitive ill -o new.json "
     "--json --plot new.svg",
     "attack disclosure c.parquet --schema s.toml --members c.csv --control c.parquet --number 5 -o new.txt "

@@ -159,6 +159,15 @@ def remove_abandoned(folder: Path) -> None:
 
 
 def _remove(temporary: Path) -> None:
+    """Also where a signal that ends the command comes in between."""
+    try:
+        _unlink(temporary)
+    except BaseException:
+        _unlink(temporary)
+        raise
+
+
+def _unlink(temporary: Path) -> None:
     """The file itself comes last: what lies beside it is found by its name."""
     for ending in (*LEDGER_PARTS, ""):
         with suppress(OSError):
