@@ -523,16 +523,6 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
     ),
     Fault(
-        name="postgres: policies that came later run",
-        target="data:find_relation",
-        old='not any(piece["code"] and piece["kind"] == "table" for piece in pieces)',
-        new="False",
-        tests=(
-            "tests/data/engines/postgres/test_code.py::"
-            "test_what_becomes_code_after_it_was_looked_up_does_not_run[policy]",
-        ),
-    ),
-    Fault(
         name="postgres: an open table is not looked at again",
         target="data:Session.stream",
         old="self._look()",
@@ -554,16 +544,6 @@ FAULTS: tuple[Fault, ...] = (
         old="if triggers:",
         new="if not triggers and False:",
         tests=("tests/data/engines/postgres/test_code.py::test_a_trigger_on_login_is_spoken_of",),
-    ),
-    Fault(
-        name="postgres: a view in the place of a table is read",
-        target="data:_REFUSED_PARTS",
-        old='"r": ("view", "foreign-table")',
-        new='"r": ()',
-        tests=(
-            "tests/data/engines/postgres/test_code.py::"
-            "test_what_becomes_code_after_it_was_looked_up_does_not_run[CREATE VIEW own.t AS SELECT * FROM own.trap]",
-        ),
     ),
     Fault(
         name="postgres: enumerations are read by their owner's cast",

@@ -45,7 +45,7 @@ def parse_mechanism(text: str) -> tuple[PrivacyCurve, int]:
 
     >>> parse_mechanism("gaussian:sigma=2*100")
     (GaussianDP(mu=0.5), 100)
-    >>> parse("pure:epsilon=0.1")
+    >>> parse_mechanism("pure:epsilon=0.1")
     (PureDP(epsilon=0.1), 1)
     """
     match = re.fullmatch(r"([a-z_]+)(?::([^*]*))?(?:\*([0-9]{1,12}))?", text.strip())

@@ -49,7 +49,7 @@ class IsListed(Condition):
 
     def check(self, schema: Schema) -> None:
         """Identifiers."""
-        check_columns(self.columns_of_key, schema)
+        require_key_columns(self.columns_of_key, schema)
 
     def truth(self, batch: Batch) -> Truth:
         """By the texts."""
@@ -260,7 +260,7 @@ class UnitsByKeys:
         return np.array([int(column[0].as_py()) for column in batch.columns], dtype=np.int64)
 
 
-def check_columns(columns: tuple[str, ...], schema: Schema) -> None:
+def require_key_columns(columns: tuple[str, ...], schema: Schema) -> None:
     """Keys that are not declared are the texts of identifiers."""
     for name in columns:
         if name not in schema.identifiers:

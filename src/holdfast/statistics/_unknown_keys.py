@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from holdfast._arguments import checked
 from holdfast.data._conditions import Condition
-from holdfast.data._key_counts import check_columns
+from holdfast.data._key_counts import require_key_columns
 from holdfast.errors import AdjacencyError, require
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.statistics._table_facts import TableFacts
@@ -72,7 +72,7 @@ class UnknownKeys:
 
     def check(self, facts: TableFacts) -> None:
         """Refuse, before anything is spent, what the schema does not declare."""
-        check_columns(self.names, facts.schema)
+        require_key_columns(self.names, facts.schema)
         if self.where is not None:
             self.where.check(facts.schema)
         if facts.adjacency is Adjacency.zero_out:
