@@ -29,6 +29,7 @@ from holdfast.privacy._curves.renyi import ZCDP, RenyiDP
 from holdfast.privacy._curves.slack import WithSlack
 from holdfast.privacy._curves.stored import curve_from_json
 from holdfast.privacy._curves.subsampled import SubsampledCurve, SubsampledGaussianCurve
+from holdfast.privacy._curves.threshold import ThresholdCurve
 
 EXAMPLES: list[PrivacyCurve] = [
     PureDP(0.5),
@@ -45,6 +46,8 @@ EXAMPLES: list[PrivacyCurve] = [
     FinitePair((0.5, 0.3, 0.2), (0.3, 0.5, 0.2)),
     SubsampledCurve(LaplaceCurve(1.0), 0.1),
     FixedSizeGaussianCurve(2.0, 0.1),
+    ThresholdCurve(0, 1, 1e-6, 1, 1),
+    ThresholdCurve(0.3, 0, 1e-6, 4, 1),
     SubsampledGaussianCurve(1.0, 0.01),
     SubsampledGaussianCurve(Fraction(4, 5), 1e-6),
     LossDistribution.laplace(0.3, spacing=0.01),
