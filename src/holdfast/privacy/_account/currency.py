@@ -101,7 +101,8 @@ class Currency(ABC):
         if amounts is None:
             raise ParameterError(
                 f"{mechanism.name} has no cost in the currency {self.name!r}; open an account whose currency "
-                "covers it ('renyi' for subsampled noise, 'zcdp' for selections, 'basic' for thresholds) or spend it by a fixed plan"
+                "covers it ('renyi' for subsampled noise, 'zcdp' for selections, 'basic' for thresholds) or spend it "
+                "by a fixed plan"
             )
         return Cost(tuple(times * a for a in amounts), times * curve.total_variation, times * curve.failure)
 
