@@ -71,7 +71,7 @@ class UnknownKeys:
         return tuple(self.columns)
 
     def check(self, facts: TableFacts) -> None:
-        """Refuse, before anything is spent, what the schema does not declare."""
+        """Refuse, before anything is spent, what the schema does not declare, by the public `facts` of a table."""
         require_key_columns(self.names, facts.schema)
         if self.where is not None:
             self.where.check(facts.schema)
