@@ -34,6 +34,8 @@ collect_ignore_glob = ["golden/*.py"]
 
 # As the Makefile does, for a run without it: before the first library with threads is loaded, and for all workers.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Spark Connect's gRPC would start threads of its own in every fork that a test makes, which then hang or end it.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 ROOT = Path(__file__).resolve().parent.parent
 MANY_TESTS = 1_000
